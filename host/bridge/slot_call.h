@@ -1,5 +1,5 @@
 // Calls the slots that return a code and take an eph_error as their last argument. Also re-exports
-// the names of host/plugin/call.h for the modules that call plugins through this one.
+// the names of host/plugin/calls/call.h for the modules that call plugins through this one.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "host/bridge/error_sink.h"
-#include "host/plugin/call.h"
+#include "host/plugin/calls/call.h"
 
 namespace ephost::bridge {
 

@@ -19,7 +19,7 @@
 
 #include "ephost/status.h"
 #include "host/base/format.h"
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 #include "host/plugin/record_layout.h"
 
 namespace ephost::plugin {

@@ -8,7 +8,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/plugin/adopt.h"
-#include "host/plugin/call.h"
+#include "host/plugin/calls/call.h"
 
 namespace ephost::plugin {
 namespace {

@@ -2,7 +2,7 @@
 // their files change. Called by the registry before it loads a plugin, and by whatever runs plugins
 // in workers when one of them dies. What happens in the host's own process is not recorded: a crash
 // there ends the process, and the application sees by itself which plugin it was
-// (host/plugin/crash_handler.h).
+// (host/plugin/calls/crash_handler.h).
 //
 // Records that cannot be read or written never fail anything; a warning says so.
 #pragma once

@@ -10,10 +10,10 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
-#include "host/plugin/call.h"
-#include "host/plugin/elf_summary.h"
-#include "host/plugin/held_file.h"
-#include "host/plugin/load_lock.h"
+#include "host/plugin/calls/call.h"
+#include "host/plugin/loading/elf_summary.h"
+#include "host/plugin/loading/held_file.h"
+#include "host/plugin/loading/load_lock.h"
 #include "host/trust/policy.h"
 
 namespace ephost::plugin {

@@ -16,7 +16,7 @@
 
 #include "ephost/status.h"
 #include "host/manifest/search.h"
-#include "host/plugin/library.h"
+#include "host/plugin/loading/library.h"
 #include "host/plugin/negotiate.h"
 #include "host/plugin/quarantine.h"
 #include "host/trust/verifier.h"

@@ -7,7 +7,7 @@
 #include "plugins/dnnl/capability/capability.h"
 #include "plugins/dnnl/executor/compiler.h"
 #include "plugins/dnnl/executor/element_types.h"
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {

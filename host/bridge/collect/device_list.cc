@@ -7,7 +7,7 @@
 #include "host/bridge/callback.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
-#include "host/plugin/load_lock.h"
+#include "host/plugin/loading/load_lock.h"
 
 namespace ephost::bridge {
 namespace {

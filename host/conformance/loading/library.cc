@@ -16,7 +16,7 @@
 #include "host/conformance/support/probe.h"
 #include "host/conformance/support/process_state.h"
 #include "host/manifest/platform.h"
-#include "host/plugin/elf_summary.h"
+#include "host/plugin/loading/elf_summary.h"
 
 namespace ephost::conformance {
 namespace {

@@ -19,8 +19,8 @@
 #include "host/conformance/program/protocol.h"
 #include "host/conformance/program/subject_arguments.h"
 #include "host/manifest/installation.h"
-#include "host/plugin/crash_handler.h"
-#include "host/plugin/exit_guard.h"
+#include "host/plugin/calls/crash_handler.h"
+#include "host/plugin/calls/exit_guard.h"
 
 // The functions by which a plugin could end the process without its exit handlers.
 extern "C" {

@@ -11,7 +11,7 @@
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
 #include "host/manifest/search.h"
-#include "host/plugin/elf_summary.h"
+#include "host/plugin/loading/elf_summary.h"
 
 namespace ephost::conformance {
 namespace {

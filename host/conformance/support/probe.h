@@ -18,8 +18,8 @@
 #include "host/bridge/provider.h"
 #include "host/conformance/check.h"
 #include "host/manifest/search.h"
-#include "host/plugin/call.h"
-#include "host/plugin/library.h"
+#include "host/plugin/calls/call.h"
+#include "host/plugin/loading/library.h"
 #include "host/plugin/registry.h"
 
 namespace ephost::conformance {

@@ -18,7 +18,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/plugin/floating_point.h"
+#include "host/plugin/calls/floating_point.h"
 
 extern char** environ;  // NOLINT
 

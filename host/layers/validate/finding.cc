@@ -2,7 +2,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 
 namespace ephost::layers {
 

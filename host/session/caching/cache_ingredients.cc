@@ -11,7 +11,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/session/pipeline/given_initializers.h"
+#include "host/session/pipeline/model/given_initializers.h"
 #include "host/session/plugin_loader.h"
 
 namespace ephost::session {

@@ -8,7 +8,7 @@
 
 #include "host/context/store/cache_key.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/context/store/cache_store.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

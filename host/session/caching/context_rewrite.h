@@ -8,7 +8,7 @@
 
 #include "host/context/write/writer.h"
 #include "host/session/caching/compile_model.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 
 namespace ephost::session {
 

@@ -17,7 +17,7 @@
 #include "host/context/metadata.h"
 #include "host/graph/graph.h"
 #include "host/session/model_source.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/shapes/input_extents.h"
 
 namespace ephost::session {

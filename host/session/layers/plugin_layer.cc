@@ -10,8 +10,8 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/error_sink.h"
 #include "host/bridge/extensions/host_services.h"
-#include "host/plugin/call.h"
-#include "host/plugin/load_lock.h"
+#include "host/plugin/calls/call.h"
+#include "host/plugin/loading/load_lock.h"
 #include "host/session/environment_state.h"
 
 namespace ephost::session {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "host/runtime/program.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_options.h"
 
 namespace ephost::session {

@@ -15,7 +15,7 @@
 
 #include "host/bridge/computation.h"
 #include "host/graph/graph.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 
 namespace ephost::session {
 

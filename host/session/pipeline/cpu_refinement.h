@@ -15,7 +15,7 @@
 #include "host/optimize/constant_folding.h"
 #include "host/session/pipeline/compilation.h"
 #include "host/session/pipeline/graph_optimizer.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

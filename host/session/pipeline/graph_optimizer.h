@@ -5,7 +5,7 @@
 #include <ephost/status.h>
 
 #include "host/optimize/fold_budget.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

@@ -12,7 +12,7 @@
 #include "host/onnx_io/import/import.h"
 #include "host/session/environment.h"
 #include "host/session/model_source.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_options.h"
 
 namespace ephost::session {

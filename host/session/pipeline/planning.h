@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 #include "host/session/session_options.h"
 

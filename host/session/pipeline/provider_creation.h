@@ -14,7 +14,7 @@
 #include "host/manifest/choose.h"
 #include "host/plugin/registry.h"
 #include "host/session/environment.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
 #include "host/session/session_options.h"
 

@@ -7,8 +7,8 @@
 #include "host/graph/rewrite.h"
 #include "host/optimize/function_inlining.h"
 #include "host/session/pipeline/compilation.h"
-#include "host/session/pipeline/prepared_graph.h"
-#include "host/session/pipeline/prepared_model.h"
+#include "host/session/pipeline/model/prepared_graph.h"
+#include "host/session/pipeline/model/prepared_model.h"
 
 namespace ephost::session {
 

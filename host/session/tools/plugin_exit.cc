@@ -1,6 +1,6 @@
 #include "host/session/tools/plugin_exit.h"
 
-#include "host/plugin/exit_guard.h"
+#include "host/plugin/calls/exit_guard.h"
 
 namespace ephost {
 

@@ -23,7 +23,7 @@
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
-#include "host/session/pipeline/model_signature.h"
+#include "host/session/pipeline/model/model_signature.h"
 #include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
 #include "host/session/usable_plugin.h"

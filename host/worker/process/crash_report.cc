@@ -13,8 +13,8 @@
 
 #include "host/base/format.h"
 #include "host/base/printable.h"
-#include "host/plugin/call_scope.h"
-#include "host/plugin/raw_text.h"
+#include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/raw_text.h"
 
 namespace ephost::worker {
 namespace {

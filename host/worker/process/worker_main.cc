@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/plugin/crash_handler.h"
+#include "host/plugin/calls/crash_handler.h"
 #include "host/worker/process/crash_report.h"
 #include "host/worker/process/startup.h"
 #include "host/worker/transport/packets.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/base/thread_pool.h"
-#include "host/plugin/call.h"
+#include "host/plugin/calls/call.h"
 #include "host/worker/program/call_state.h"
 #include "host/worker/protocol/records.h"
 

@@ -6,7 +6,7 @@
 #include "plugins/dnnl/capability/clusters.h"
 #include "plugins/dnnl/capability/row_chains.h"
 #include "plugins/dnnl/context/recipe_codec.h"
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/lowering/lowering.h"
 #include "plugins/dnnl/lowering/node_lowerings.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "plugins/dnnl/executor/row_primitive.h"
+#include "plugins/dnnl/executor/primitives/row_primitive.h"
 #include "plugins/dnnl/lowering/lowering.h"
 
 namespace ephost_dnnl {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_builder.h"
 #include "plugins/dnnl/executor/tensor_places.h"
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "plugins/dnnl/executor/assembler.h"
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/row_computation.h"
+#include "plugins/dnnl/executor/primitives/row_primitive.h"
 #include "plugins/dnnl/executor/program_maker.h"
-#include "plugins/dnnl/executor/row_computation.h"
-#include "plugins/dnnl/executor/row_primitive.h"
 #include "plugins/dnnl/library/threads.h"
 #include "plugins/dnnl/lowering/lowering.h"
 #include "plugins/dnnl/passes/passes.h"

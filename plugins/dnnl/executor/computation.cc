@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "plugins/dnnl/executor/element_types.h"
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_maker.h"
 #include "plugins/dnnl/library/threads.h"
 

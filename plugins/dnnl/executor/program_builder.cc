@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 
 namespace ephost_dnnl {
 

@@ -1,8 +1,8 @@
 #include "plugins/dnnl/executor/program_maker.h"
 
 #include "plugins/dnnl/executor/assembler.h"
-#include "plugins/dnnl/executor/primitive_choice.h"
-#include "plugins/dnnl/executor/trial.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/trial.h"
 
 namespace ephost_dnnl {
 

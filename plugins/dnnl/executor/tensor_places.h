@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_builder.h"
 
 namespace ephost_dnnl {

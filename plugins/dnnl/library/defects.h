@@ -1,6 +1,6 @@
 // defects.h: known defects of the library in this process. The library is probed rather than judged
 // by its version, so that one without the defect is used in full. The code that picks primitives
-// (executor/primitive_choice) avoids the defects named here.
+// (executor/primitives/primitive_choice) avoids the defects named here.
 #pragma once
 
 namespace ephost_dnnl {

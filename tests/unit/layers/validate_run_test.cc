@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host/layers/validate/runs/guarded_run.h"
-#include "host/plugin/call_scope.h"
-#include "host/plugin/crash_handler.h"
+#include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/crash_handler.h"
 #include "tests/support/fake_host.h"
 #include "tests/support/fake_run.h"
 

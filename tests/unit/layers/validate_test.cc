@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "host/layers/validate/signature.h"
-#include "host/plugin/call_scope.h"
-#include "host/plugin/crash_handler.h"
+#include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/crash_handler.h"
 #include "tests/unit/layers/raw_plugin.h"
 
 namespace ephost::layers {

@@ -1,4 +1,4 @@
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 
 #include <gtest/gtest.h>
 

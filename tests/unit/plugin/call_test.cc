@@ -1,4 +1,4 @@
-#include "host/plugin/call.h"
+#include "host/plugin/calls/call.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

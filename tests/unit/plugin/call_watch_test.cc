@@ -1,4 +1,4 @@
-#include "host/plugin/call_watch.h"
+#include "host/plugin/calls/call_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "host/base/log.h"
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 
 namespace ephost::plugin {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/plugin/crash_handler.h"
+#include "host/plugin/calls/crash_handler.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 
 namespace ephost::plugin {
 namespace {

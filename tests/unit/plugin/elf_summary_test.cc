@@ -1,4 +1,4 @@
-#include "host/plugin/elf_summary.h"
+#include "host/plugin/loading/elf_summary.h"
 
 #include <elf.h>
 #include <ephost/plugin_abi.h>

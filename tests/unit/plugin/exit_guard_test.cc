@@ -1,4 +1,4 @@
-#include "host/plugin/exit_guard.h"
+#include "host/plugin/calls/exit_guard.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 
 namespace ephost::plugin {
 namespace {

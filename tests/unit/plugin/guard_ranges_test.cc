@@ -1,4 +1,4 @@
-#include "host/plugin/guard_ranges.h"
+#include "host/plugin/calls/guard_ranges.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/plugin/library.h"
+#include "host/plugin/loading/library.h"
 
 #include <ephost/plugin_abi.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "host/plugin/raw_text.h"
+#include "host/plugin/calls/raw_text.h"
 
 #include <gtest/gtest.h>
 

@@ -21,9 +21,9 @@
 
 #include "host/base/hash.h"
 #include "host/manifest/platform.h"
-#include "host/plugin/guarded_load.h"
-#include "host/plugin/held_file.h"
-#include "host/plugin/mapped_lines.h"
+#include "host/plugin/loading/guarded_load.h"
+#include "host/plugin/loading/held_file.h"
+#include "host/plugin/loading/mapped_lines.h"
 #include "host/plugin/registry.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/temp_directory.h"

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "host/plugin/call_watch.h"
+#include "host/plugin/calls/call_watch.h"
 
 namespace ephost {
 namespace {

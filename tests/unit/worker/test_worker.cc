@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 #include "host/worker/process/worker_main.h"
 #include "host/worker/transport/regions.h"
 

@@ -91,9 +91,9 @@ BoundedTensor to_bounded(const onnx::TensorProto& tensor) {
   const auto read = [&](const auto& field, auto& to) {
     const auto size = static_cast<int64_t>(sizeof(to[0]));
     const auto bytes = std::ssize(tensor.raw_data());
-    require(tensor.has_raw_data() ? bytes % size == 0 && bytes / size == count
-                                  : field.size() == count,
-            "a constant of another size");
+    require(
+        tensor.has_raw_data() ? bytes % size == 0 && bytes / size == count : field.size() == count,
+        "a constant of another size");
     to.assign(field.begin(), field.end());
     to.resize(static_cast<std::size_t>(count));
     if (!tensor.raw_data().empty()) {

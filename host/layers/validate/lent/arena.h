@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/layers/validate/runs/guarded_memory.h"
-#include "host/plugin/guard_ranges.h"
+#include "host/plugin/calls/guard_ranges.h"
 
 namespace ephost::layers {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "host/layers/validate/validate_options.h"
-#include "host/plugin/guard_ranges.h"
+#include "host/plugin/calls/guard_ranges.h"
 
 namespace ephost::layers {
 

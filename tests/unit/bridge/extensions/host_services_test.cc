@@ -14,7 +14,7 @@
 
 #include "host/base/files/file.h"
 #include "host/bridge/abi_text.h"
-#include "host/plugin/call_scope.h"
+#include "host/plugin/calls/call_scope.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::bridge {

@@ -1,5 +1,5 @@
 // Products of any number of rows, compared with the reference.
-#include "plugins/dnnl/executor/row_computation.h"
+#include "plugins/dnnl/executor/primitives/row_computation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

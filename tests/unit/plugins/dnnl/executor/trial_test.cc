@@ -1,10 +1,10 @@
-#include "plugins/dnnl/executor/trial.h"
+#include "plugins/dnnl/executor/primitives/trial.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plugins/dnnl/executor/assembler.h"
-#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
 namespace ephost_dnnl {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/dnnl/executor/primitive_attempt.h"
+#include "plugins/dnnl/executor/primitives/primitive_attempt.h"
 #include "plugins/dnnl/library/primitives.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 

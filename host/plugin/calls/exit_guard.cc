@@ -1,0 +1,79 @@
+#include "host/plugin/calls/exit_guard.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/raw_text.h"
+
+namespace ephost::plugin {
+namespace {
+
+std::atomic<pid_t> guarded_process{0};
+std::atomic<int> failure{EXIT_FAILURE};
+
+bool is_guarded() { return guarded_process.load() == ::getpid(); }
+
+[[noreturn]] void end_now(int status) {
+  for (;;) ::syscall(SYS_exit_group, status);
+}
+
+// Whether this ends a call of a plugin; if so, it has been reported.
+bool report(std::string_view function, const int* status, const ThreadCalls::Snapshot& call) {
+  if (call.site.provider.empty()) return false;
+  RawText text;
+  text.add("error[EP_FAIL]: the plugin called ").add(function).add("(");
+  if (status != nullptr) text.add(static_cast<uint64_t>(*status & 0xff));
+  text.add(") in ").add(call);
+  text.add(", which no plugin may do; report this to the plugin's vendor").write_line();
+  return true;
+}
+
+// Looks at the calling thread's own call or, for threads that a plugin started, at those of the
+// others.
+bool report_any(std::string_view function, const int* status) {
+  const ThreadCalls* const mine = ThreadCalls::mine_if_any();
+  if (mine != nullptr && report(function, status, mine->snapshot())) return true;
+  bool is_reported = false;
+  for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr && !is_reported;
+       calls = calls->next()) {
+    calls->try_with_snapshot(
+        [&](const ThreadCalls::Snapshot& call) { is_reported = report(function, status, call); });
+  }
+  return is_reported;
+}
+
+void fail_if_called_by_plugin(const char* function, const int* status) {
+  if (!is_guarded() || !report_any(function, status)) return;
+  if (::ftrylockfile(stdout) == 0) {  // earlier output is kept
+    ::fflush_unlocked(stdout);
+    ::funlockfile(stdout);
+  }
+  end_now(failure.load());
+}
+
+}  // namespace
+
+void arm_exit_guard(int failure_status) {
+  failure = failure_status;
+  if (guarded_process.exchange(::getpid()) != 0) return;
+  ::on_exit([](int status, void*) { fail_if_called_by_plugin("exit", &status); }, nullptr);
+  std::at_quick_exit([] { fail_if_called_by_plugin("quick_exit", nullptr); });
+}
+
+void end_process(const char* function, int status) noexcept {
+  fail_if_called_by_plugin(function, &status);
+  end_now(status);
+}
+
+void guard_thread_end(const CallSite& /*site*/) noexcept {
+  fail_if_called_by_plugin("pthread_exit", nullptr);
+}
+
+}  // namespace ephost::plugin

@@ -1,0 +1,158 @@
+// What the pipeline makes of a model, stage by stage. Every stage takes a PreparedModel and fills
+// in its own members; sessions, the cache and the commands read them afterwards.
+#pragma once
+
+#include <ephost/status.h>
+#include <ephost/types/fallback.h>
+#include <ephost/types/model_metadata.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/base/cancellation.h"
+#include "host/base/files/operation_files.h"
+#include "host/base/profiler.h"
+#include "host/base/thread_pool.h"
+#include "host/bridge/provider.h"
+#include "host/context/ep_context_node.h"
+#include "host/context/metadata.h"
+#include "host/context/read/loader.h"
+#include "host/graph/graph.h"
+#include "host/onnx_io/opsets/plugin_operators.h"
+#include "host/optimize/constant_folding.h"
+#include "host/plan/copies.h"
+#include "host/runtime/device_memory.h"
+#include "host/session/metrics/metrics.h"
+#include "host/session/model_source.h"
+#include "host/session/pipeline/model/prepared_graph.h"
+#include "host/session/pipeline/shape_wishes.h"
+#include "host/session/session.h"
+
+namespace ephost::session {
+
+class SessionLayers;
+
+// A group of nodes that a provider failed to compile or to load.
+struct CompileFailure {
+  uint32_t provider = 0;
+  const graph::Graph* graph = nullptr;  // only while the model is being prepared
+  std::vector<graph::NodeId> nodes;     // ascending
+  std::string partition;                // its name; empty: the kernel of a single node
+  Status reason;
+};
+
+// A function call that no provider claimed and that was replaced by the function's body.
+struct InlinedCall {
+  std::string path;  // of the graph that it was in (graph/body_path.h)
+  std::string call;  // the node, as messages describe it
+  std::string domain;
+  uint64_t nodes = 0;  // number of nodes that replaced it, without those of subgraphs
+};
+
+// A partition that an older entry of the cache store has compiled.
+struct ReusedContext {
+  uint32_t provider = 0;
+  context::EpContextNode attributes;  // without the payload
+  uint32_t payload = 0;               // index into ReusedContexts::payloads
+};
+
+struct ReusedPayload {
+  graph::Blob bytes;
+  std::string compatibility;  // a text of its own; may be empty
+};
+
+// The partitions that are restored instead of being compiled. Each payload comes with all its
+// partitions.
+struct ReusedContexts {
+  std::vector<ReusedPayload> payloads;
+  std::map<std::string, ReusedContext> partitions;  // by name
+
+  // Null if the partition is to be compiled.
+  [[nodiscard]] const ReusedContext* find(const std::string& partition) const {
+    const auto found = partitions.find(partition);
+    return found == partitions.end() ? nullptr : &found->second;
+  }
+};
+
+// How many threads the runs of a session use (SessionOptions).
+struct ThreadUse {
+  std::shared_ptr<ThreadPool> pool;  // the environment's, which is not owned, or the session's
+  uint32_t steps = 1;                // threads that run the steps of one run
+  uint32_t loops = 1;                // threads of the pool that run one parallel loop of a step
+  uint32_t libraries = 1;            // threads that a library may start itself for one step
+};
+
+// The results of all stages so far. Later members depend on earlier ones and are destroyed first.
+struct PreparedModel {
+  graph::Model model;
+  // Of the model that the caller asked for, even if a cache has put another one in its place.
+  ModelMetadata metadata;
+  // What was read, with all files open, if it can be read again with other extents: a model with
+  // open extents that is no context model. It stays what the caller asked for, too.
+  std::optional<ModelSource> source;
+  // Context models for fixed extents that the model states, by file name, and their folder; nothing
+  // for a model from memory whose folder is not known.
+  std::map<std::string, context::ContentChecksum> stored_specializations;
+  std::optional<std::filesystem::path> stored_folder;
+  OperationFiles files;            // files that this operation is known to read or write, so far
+  context::LoadedContext context;  // the payloads of a context model; empty for other models
+  std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
+  // What the plugins of these providers define; null if the model has no use for it. Also keeps the
+  // plugins loaded.
+  std::shared_ptr<const onnx_io::PluginOperators> operators;
+  // The locations other than host memory: location n is entry n-1. Filled in by memory planning.
+  std::vector<plan::Location> locations;
+  std::vector<runtime::DeviceLocation> devices;  // the same locations, for the runtime
+  std::vector<std::string> notes;                // remarks of import, inference and folding
+  optimize::FoldReport folding;
+  uint64_t removed_identities = 0;
+  std::vector<InlinedCall> inlined;  // in the order of inlining, calls in calls after those
+  // Failures after which the nodes went to other providers, in the order of the attempts.
+  std::vector<CompileFailure> failures;
+  // Names of the providers that failed to say which nodes they claim.
+  std::set<std::string> without_capability;
+  // Names of those that failed to state their wishes for fixed extents.
+  std::set<std::string> without_wishes;
+  // Only names of the current partitioning: none as soon as a provider has failed to compile
+  // something.
+  ReusedContexts reused;
+  // The profiles that the providers were told, and their wishes for fixed extents.
+  std::vector<bridge::ShapeProfile> shape_profiles;
+  ShapeWishes shape_wishes;
+  PreparedGraph main;
+  std::vector<Phase> phases;
+  std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
+  Metrics* metrics = nullptr;          // of the environment; null: nothing is counted
+  std::shared_ptr<const SessionLayers> layers;
+  ThreadUse threads;
+  size_t max_memory_patterns = 0;  // kept for each graph with open extents
+  uint64_t max_dense_bytes = 0;    // of the dense forms of a run's sparse inputs
+  Cancellation cancellation;       // valid only while the model is being prepared
+
+  [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
+  // The main graph and all bodies; a graph comes before the bodies inside it.
+  [[nodiscard]] std::vector<PreparedGraph*> graphs();
+  [[nodiscard]] std::vector<const PreparedGraph*> graphs() const;
+  [[nodiscard]] graph::Graph& graph_of(const PreparedGraph& prepared) {
+    return prepared.graph != nullptr ? *prepared.graph : model.graph;
+  }
+  [[nodiscard]] const graph::Graph& graph_of(const PreparedGraph& prepared) const {
+    return prepared.graph != nullptr ? *prepared.graph : model.graph;
+  }
+  [[nodiscard]] size_t partition_count() const;
+  // "host" or the name of a device's memory.
+  [[nodiscard]] std::string location_name(uint32_t location) const {
+    return location == plan::kHostLocation ? "host" : locations[location - 1].name;
+  }
+};
+
+// The failures in the form that the public API reports.
+[[nodiscard]] std::vector<Fallback> fallbacks_of(const PreparedModel& prepared);
+
+}  // namespace ephost::session

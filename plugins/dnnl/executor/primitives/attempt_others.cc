@@ -1,0 +1,130 @@
+// Pooling, element-wise operations, reductions and concatenation, which take their input in any
+// layout.
+#include "plugins/dnnl/executor/primitives/primitive_attempt.h"
+
+namespace ephost_dnnl {
+namespace {
+
+dnnl::algorithm to_library(PoolingKind kind) {
+  switch (kind) {
+    case PoolingKind::kMax:
+      return dnnl::algorithm::pooling_max;
+    case PoolingKind::kAverageIncludePadding:
+      return dnnl::algorithm::pooling_avg_include_padding;
+    case PoolingKind::kAverageExcludePadding:
+      return dnnl::algorithm::pooling_avg_exclude_padding;
+  }
+  return dnnl::algorithm::undef;
+}
+
+dnnl::algorithm to_library(ReductionKind kind) {
+  switch (kind) {
+    case ReductionKind::kMean:
+      return dnnl::algorithm::reduction_mean;
+    case ReductionKind::kSum:
+      return dnnl::algorithm::reduction_sum;
+    case ReductionKind::kMax:
+      return dnnl::algorithm::reduction_max;
+    case ReductionKind::kMin:
+      return dnnl::algorithm::reduction_min;
+    case ReductionKind::kProduct:
+      return dnnl::algorithm::reduction_mul;
+  }
+  return dnnl::algorithm::undef;
+}
+
+}  // namespace
+
+PrimitiveChoice Attempt::make(const Pooling& op) const {
+  Dims dilations = op.dilations;
+  for (int64_t& step : dilations) --step;
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  // The library pools integers fast with channels last only.
+  const Descriptor data =
+      is_integer(type(0)) ? channels_last(input(0).dims, type(0)) : layout_of(0);
+  return choice(describe_pooling(settings(with), to_library(op.kind), data,
+                                 any_layout(request_.output_dims, request_.output_type), op.kernel,
+                                 {op.strides, dilations, op.pads_begin, op.pads_end}),
+                {DNNL_ARG_SRC});
+}
+
+PrimitiveChoice Attempt::make(const Eltwise& op) const {
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_eltwise(settings(with), ephost_dnnl::to_library(op.function), layout_of(0),
+                                 op.alpha, op.beta),
+                {DNNL_ARG_SRC});
+}
+
+PrimitiveChoice Attempt::make(const Binary& op) const {
+  const Descriptor a = layout_of(0);
+  Descriptor b = layout_of(1), output = a;
+  if (input(0).dims == input(1).dims) b = with_type(a, type(1));
+  if (type(0) != request_.output_type) output = with_type(a, request_.output_type);
+  // oneDNN 2.6.3 writes beyond such tensors if a block is not as wide as its vectors.
+  if (!request_.op->post_ops.empty() && has_padding(a)) {
+    throw NoPrimitive("post-ops on a layout with padding");
+  }
+  dnnl::primitive_attr with = attributes(request_.output_dims);
+  QuantizationAttributes quantization(with);
+  if (request_.op->quantization) {
+    quantization.scale_operand(DNNL_ARG_SRC_0, request_.op->quantization->scales[0]);
+    quantization.scale_operand(DNNL_ARG_SRC_1, request_.op->quantization->scales[1]);
+  }
+  PrimitiveChoice result =
+      choice(describe_binary(settings(with), ephost_dnnl::to_library(op.function), a, b, output),
+             {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1});
+  result.parameters = quantization.take();
+  return result;
+}
+
+// An eltwise primitive requantises faster than a reorder where the type stays the same.
+PrimitiveChoice Attempt::make(const Conversion& op) const {
+  const Descriptor from = layout_of(0);
+  const double scale = double{op.input_scale} / op.output_scale;
+  if (type(0) == op.type) {
+    const dnnl::primitive_attr with = attributes(request_.output_dims);
+    const double offset = static_cast<double>(op.output_zero_point) -
+                          scale * static_cast<double>(op.input_zero_point);
+    return choice(describe_eltwise(settings(with), dnnl::algorithm::eltwise_linear, from,
+                                   static_cast<float>(scale), static_cast<float>(offset)),
+                  {DNNL_ARG_SRC});
+  }
+  const Descriptor to = with_type(from, op.type);
+  dnnl::primitive_attr with = attributes(request_.output_dims);
+  QuantizationAttributes quantization(with);
+  quantization.scale_reorder(static_cast<float>(scale));
+  quantization.set_zero_point(DNNL_ARG_FROM, op.input_zero_point);
+  quantization.set_zero_point(DNNL_ARG_TO, op.output_zero_point);
+  PrimitiveChoice result;
+  result.descriptor = describe_reorder(settings(with), from, to);
+  result.inputs = {{DNNL_ARG_FROM, false, 0, from}};
+  result.output = to;
+  result.parameters = quantization.take();
+  return result;
+}
+
+PrimitiveChoice Attempt::make(const Reduction& op) const {
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_reduction(settings(with), to_library(op.kind), layout_of(0),
+                                   any_layout(request_.output_dims, request_.output_type)),
+                {DNNL_ARG_SRC});
+}
+
+PrimitiveChoice Attempt::make(const Concat& op) const {
+  std::vector<Descriptor> sources;
+  std::vector<int> arguments;
+  for (std::size_t i = 0; i < request_.inputs.size(); ++i) {
+    sources.push_back(layout_of(i));
+    arguments.push_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i));
+  }
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_concat(settings(with), sources, static_cast<int>(op.axis),
+                                any_layout(request_.output_dims, request_.output_type)),
+                arguments);
+}
+
+PrimitiveChoice Attempt::make(const Reshape&) const { throw NoPrimitive("Reshape is a view"); }
+
+PrimitiveChoice Attempt::make(const Transpose&) const { throw NoPrimitive("Transpose is a view"); }
+
+}  // namespace ephost_dnnl

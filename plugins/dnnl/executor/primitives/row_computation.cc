@@ -1,0 +1,188 @@
+#include "plugins/dnnl/executor/primitives/row_computation.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "plugins/dnnl/executor/primitives/row_primitive.h"
+#include "plugins/dnnl/library/threads.h"
+
+namespace ephost_dnnl {
+namespace {
+
+// What the input should have been and what it was.
+std::string mismatch(const Port& port, int64_t depth, const eph_value* value) {
+  std::string text = "was compiled for a float tensor of rank " +
+                     std::to_string(port.shape.size()) + " with rows of " + std::to_string(depth) +
+                     " elements and got ";
+  if (value == nullptr) return text + "nothing";
+  return text + "element type " + std::to_string(value->element_type) + " " +
+         to_text(Dims(value->shape, value->shape + value->rank));
+}
+
+}  // namespace
+
+// Memory objects for one run at a time.
+class RowComputation::RunState : public eph::State {
+ public:
+  explicit RunState(const RowComputation& owner)
+      : owner_(owner), stream_(owner.engine_), arguments_(owner.steps_.size()) {
+    for (const Step& step : owner.steps_) {
+      sources_.emplace_back();
+      outputs_.emplace_back();
+      dnnl::memory& scratchpad_memory = scratchpads_.emplace_back();
+      if (step.scratchpad.get_size() == 0) continue;
+      scratchpad_memory = dnnl::memory(step.scratchpad, owner.engine_, DNNL_MEMORY_NONE);
+    }
+    shape.reserve(kMaxRank);
+  }
+
+  // Makes the memory objects for that many rows.
+  void prepare(int64_t rows) {
+    if (rows_ == rows) return;
+    rows_ = 0;  // in case that one can't be made
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const Step& step = owner_.steps_[i];
+      sources_[i] = dnnl::memory(row_major({rows, step.depth}), owner_.engine_, DNNL_MEMORY_NONE);
+      outputs_[i] = dnnl::memory(row_major({rows, step.columns}), owner_.engine_, DNNL_MEMORY_NONE);
+      arguments_[i] = {{DNNL_ARG_SRC, sources_[i].get()}, {DNNL_ARG_DST, outputs_[i].get()}};
+      if (scratchpads_[i]) {
+        arguments_[i].push_back({DNNL_ARG_SCRATCHPAD, scratchpads_[i].get()});
+      }
+      for (const FixedArgument& constant : step.constants) {
+        arguments_[i].push_back({constant.argument, constant.memory.get()});
+      }
+    }
+    rows_ = rows;
+  }
+
+  // Runs one step. The library takes no pointer to const; it only reads the source.
+  void execute(std::size_t i, const float* source, float* output) {
+    sources_[i].set_data_handle(const_cast<float*>(source));
+    outputs_[i].set_data_handle(output);
+    if (scratchpads_[i]) scratchpads_[i].set_data_handle(scratchpad);
+    const std::vector<dnnl_exec_arg_t>& arguments = arguments_[i];
+    const dnnl_status_t status =
+        dnnl_primitive_execute(owner_.steps_[i].primitive.get(), stream_.get(),
+                               static_cast<int>(arguments.size()), arguments.data());
+    if (status != dnnl_success) {
+      throw eph::Failure(EPH_EP_FAIL, "oneDNN failed to run " + owner_.steps_[i].label +
+                                          " (status " + std::to_string(status) + ")");
+    }
+    stream_.wait();
+  }
+
+  Dims shape;                        // of the output; kept so that runs allocate nothing
+  std::array<float*, 2> inner = {};  // results between products, used in turn
+  void* scratchpad = nullptr;
+
+ private:
+  const RowComputation& owner_;
+  dnnl::stream stream_;
+  int64_t rows_ = 0;
+  std::vector<dnnl::memory> sources_, outputs_, scratchpads_;  // by step
+  std::vector<std::vector<dnnl_exec_arg_t>> arguments_;        // by step
+};
+
+RowComputation::RowComputation(std::string name, Recipe recipe, ConstantSource& constants,
+                               dnnl::engine engine, int threads, int64_t max_elements)
+    : name_(std::move(name)),
+      recipe_(std::move(recipe)),
+      engine_(std::move(engine)),
+      threads_(threads) {
+  int64_t widest = 1;
+  for (const RowProduct& product : row_products(recipe_)) {
+    if (!steps_.empty()) inner_width_ = std::max(inner_width_, product.depth);
+    widest = std::max({widest, product.depth, product.columns});
+    steps_.push_back(make_step(product, constants));
+    scratchpad_size_ = std::max(scratchpad_size_, steps_.back().scratchpad.get_size());
+  }
+  block_rows_ = std::max<int64_t>(max_elements / widest, 1);
+}
+
+RowComputation::Step RowComputation::make_step(const RowProduct& product, ConstantSource& source) {
+  const PrimitiveChoice choice =
+      choose_row_primitive(recipe_, *product.op, product.is_transposed, engine_);
+  Step step;
+  step.primitive = dnnl::primitive(choice.descriptor.get());
+  step.depth = product.depth;
+  step.columns = product.columns;
+  step.scratchpad = choice.descriptor.query_md(dnnl::query::scratchpad_md, 0);
+  step.label = ephost_dnnl::describe(*product.op);
+  for (const ChosenInput& input : choice.inputs) {
+    TensorId tensor = product.weights;
+    if (input.argument == DNNL_ARG_SRC) continue;
+    if (input.argument == DNNL_ARG_BIAS) tensor = *product.bias;
+    if (input.is_post_op_operand) tensor = product.operands[input.index];
+    PackedConstant constant = source.get(tensor, input.layout, input.layout);
+    // The library takes no pointer to const; primitives only read from it.
+    step.constants.push_back(
+        {input.argument, dnnl::memory(input.layout, engine_, const_cast<void*>(constant.data))});
+    constants_.push_back(std::move(constant));
+  }
+  return step;
+}
+
+int64_t RowComputation::count_rows(const eph_value* input) const {
+  const Port& port = recipe_.inputs[0];
+  const int64_t depth = steps_.front().depth;
+  const auto refuse = [&] {
+    throw eph::Failure(EPH_INVALID_ARGUMENT,
+                       "partition '" + name_ + "' " + mismatch(port, depth, input));
+  };
+  if (input == nullptr || input->kind != EPH_KIND_TENSOR ||
+      input->element_type != EPH_ELEMENT_FLOAT || input->rank != port.shape.size() ||
+      input->shape[input->rank - 1] != depth) {
+    refuse();
+  }
+  int64_t rows = 1, bytes = 0;
+  for (uint32_t i = 0; i + 1 < input->rank; ++i) {
+    if (input->shape[i] < 0 || __builtin_mul_overflow(rows, input->shape[i], &rows)) refuse();
+  }
+  const int64_t row_bytes = depth * static_cast<int64_t>(sizeof(float));
+  if (__builtin_mul_overflow(rows, row_bytes, &bytes) ||
+      input->byte_size < static_cast<uint64_t>(bytes) || (rows > 0 && input->data == nullptr)) {
+    refuse();
+  }
+  return rows;
+}
+
+void RowComputation::compute(eph::Run& run, eph::State* state) {
+  const eph_value* input = run.input(0);
+  const int64_t rows = count_rows(input);
+  if (run.output(0) == nullptr) return;
+  auto& own = static_cast<RunState&>(*state);
+  own.shape.assign(input->shape, input->shape + input->rank);
+  own.shape.back() = steps_.back().columns;
+  const auto* from = static_cast<const float*>(input->data);
+  auto* to = static_cast<float*>(run.allocate(0, own.shape, EPH_ELEMENT_FLOAT).data);
+  if (rows == 0) return;
+  const ThreadScope scope(threads_);
+  const auto inner_bytes =
+      static_cast<uint64_t>(std::min(rows, block_rows_) * inner_width_) * sizeof(float);
+  for (std::size_t i = 0; i < own.inner.size() && i + 1 < steps_.size(); ++i) {
+    own.inner[i] = static_cast<float*>(run.scratch(inner_bytes));
+  }
+  if (scratchpad_size_ > 0) own.scratchpad = run.scratch(scratchpad_size_);
+  for (int64_t done = 0; done < rows; done += block_rows_) {
+    own.prepare(std::min(rows - done, block_rows_));
+    compute_block(run, own, from + done * steps_.front().depth, to + done * steps_.back().columns);
+  }
+}
+
+void RowComputation::compute_block(eph::Run& run, RunState& state, const float* input,
+                                   float* output) const {
+  const float* source = input;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+    float* const target = i + 1 == steps_.size() ? output : state.inner[i % 2];
+    state.execute(i, source, target);
+    source = target;
+  }
+}
+
+std::unique_ptr<eph::State> RowComputation::create_state() {
+  return std::make_unique<RunState>(*this);
+}
+
+}  // namespace ephost_dnnl
