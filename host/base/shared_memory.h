@@ -84,7 +84,7 @@ class SharedMemoryUse {
 class SharedMemory {
  public:
   // `name` shows up in /proc/PID/maps. `size` is not 0 and is rounded up to whole pages. Returns
-  // FAIL when there is no memory, or no descriptor, left.
+  // FAIL when memory or descriptors run out.
   static Result<SharedMemory> create(std::string_view name, size_t size, SharedAccess access);
 
   SharedMemory() = default;  // holds nothing

@@ -139,7 +139,7 @@ Status make_folder(const fs::path& folder) {
 
 Status nowhere_to_write() {
   return Status(StatusCode::kNoSuchFile,
-                "there is no folder for the state of this user; set HOME or XDG_STATE_HOME");
+                "cannot find the state directory of this user; set HOME or XDG_STATE_HOME");
 }
 
 }  // namespace

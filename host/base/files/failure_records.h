@@ -33,12 +33,12 @@ class FailureRecords {
   static constexpr size_t kMostBytes = size_t{256} * 1024;
   static constexpr size_t kMostText = 512;  // bytes of `what`; longer texts are cut off
 
-  // The file need not exist. With an empty path there are no records, and none are kept.
+  // The file need not exist. If `file` is empty, nothing is recorded.
   explicit FailureRecords(std::filesystem::path file) : file_(std::move(file)) {}
 
   // "failures" in $XDG_STATE_HOME/ephost; without that variable in /var/lib/ephost for root and in
-  // ~/.local/state/ephost for others. Empty if there is no such folder to be told from the
-  // environment, which a privileged process ignores.
+  // ~/.local/state/ephost for others. Empty if the environment names no such folder; a privileged
+  // process ignores the environment.
   [[nodiscard]] static std::filesystem::path default_file();
 
   struct Content {

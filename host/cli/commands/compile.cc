@@ -197,7 +197,7 @@ Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
-  // A key that cannot be used is no reason to compile for minutes first.
+  // The key is read first, since compiling may take minutes.
   std::optional<Signer> signer;
   if (!flags.signing.key.empty()) {
     EPHOST_ASSIGN_OR_RETURN(signer, Signer::create(flags.signing));

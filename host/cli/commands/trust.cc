@@ -45,8 +45,8 @@ Result<fs::path> folder_of(const Flags& flags) {
   const fs::path& folder = flags.system ? places.machine : places.user;
   if (!folder.empty()) return folder;
   return Status(StatusCode::kInvalidArgument,
-                "there is no folder for the keys that you trust; set XDG_CONFIG_HOME or HOME, or "
-                "give --system");
+                "cannot find your configuration directory; set XDG_CONFIG_HOME or HOME, or give "
+                "--system");
 }
 
 Result<TrustedKeys> load_keys() {

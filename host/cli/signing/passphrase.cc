@@ -73,7 +73,7 @@ Result<std::string> read_passphrase(std::optional<uint32_t> descriptor, const st
   const QuietTerminal terminal;
   if (!terminal.is_quiet()) {
     return Status(StatusCode::kInvalidArgument,
-                  "there is no terminal to ask for the passphrase; give it with --passphrase-fd");
+                  "cannot ask for the passphrase without a terminal; give it with --passphrase-fd");
   }
   terminal.show(prompt);
   auto line = read_line(terminal.descriptor(), "the terminal");

@@ -5,24 +5,11 @@
 
 #include "host/base/format.h"
 #include "host/plugin/adopt.h"
+#include "host/worker/program/run_slot.h"
 #include "host/worker/protocol/records.h"
 
 namespace ephost::worker {
 namespace {
-
-template <class Body>
-int32_t run_slot(eph_error* error, Body body) noexcept {
-  const auto fail = [&](const Status& status) {
-    if (error != nullptr) error->api->set_message(error, text_of(status.message()));
-    return static_cast<int32_t>(status.code());
-  };
-  try {
-    const Status status = body();
-    return status.ok() ? EPH_OK : fail(status);
-  } catch (const std::exception& thrown) {
-    return fail(Status(StatusCode::kFail, thrown.what()));
-  }
-}
 
 Status from(const wire::Answer& answer) {
   if (answer.code() == EPH_OK) return {};

@@ -6,25 +6,11 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/plugin/adopt.h"
+#include "host/worker/program/run_slot.h"
 #include "host/worker/protocol/records.h"
 
 namespace ephost::worker {
 namespace {
-
-int32_t fail(eph_error* error, const Status& status) {
-  if (error != nullptr) error->api->set_message(error, text_of(status.message()));
-  return static_cast<int32_t>(status.code());
-}
-
-template <class Body>
-int32_t run_slot(eph_error* error, Body body) noexcept {
-  try {
-    const Status status = body();
-    return status.ok() ? EPH_OK : fail(error, status);
-  } catch (const std::exception& thrown) {
-    return fail(error, Status(StatusCode::kFail, thrown.what()));
-  }
-}
 
 template <class Record>
 Status fill(const Record& record, Record* out) {

@@ -7,6 +7,8 @@
 
 namespace ephost::worker {
 
+class ServedCalls;
+
 class ServedPlugin {
  public:
   ServedPlugin();
@@ -18,8 +20,7 @@ class ServedPlugin {
   void serve(WorkerChannel& channel);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<ServedCalls> calls_;
 };
 
 }  // namespace ephost::worker

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/worker/program/run_slot.h"
 #include "host/worker/protocol/records.h"
 
 namespace ephost::worker {
@@ -19,20 +20,6 @@ bool is_numeric(const eph_value& value) {
 
 std::span<const std::byte> bytes_of(const eph_value& value) {
   return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
-}
-
-template <class Body>
-int32_t run_slot(eph_error* error, Body body) noexcept {
-  const auto fail = [&](const Status& status) {
-    if (error != nullptr) error->api->set_message(error, text_of(status.message()));
-    return static_cast<int32_t>(status.code());
-  };
-  try {
-    const Status status = body();
-    return status.ok() ? EPH_OK : fail(status);
-  } catch (const std::exception& thrown) {
-    return fail(Status(StatusCode::kFail, thrown.what()));
-  }
 }
 
 void add_shape(const int64_t* shape, uint32_t rank, wire::Callback& callback) {

@@ -153,7 +153,7 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> load_remote(const manifest::
   plugin->preamble.flags = facts.flags();
   plugin->preamble.get_api = &RemotePlugin::get_api;
   plugin->abi_minor = facts.minor();
-  fill_remote_table(plugin->table, facts.slots());
+  fill_remote_table(facts.slots(), plugin->table);
   plugin->table.type_name = text_of(facts.type_name());
   plugin->table.name = text_of(facts.name());
   plugin->table.vendor = text_of(facts.vendor());

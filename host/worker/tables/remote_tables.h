@@ -1,5 +1,5 @@
 // The tables of a plugin in a worker. Each function of the plugin interface has a `Remote`; one
-// without does not compile (remote_provider.cc).
+// without does not compile (remote_provider.h).
 #pragma once
 
 #include <ephost/ext/device_memory.h>
@@ -58,12 +58,15 @@ struct RemoteTable : eph_provider_api {
   Workers& workers;
 };
 
-// A table with the functions whose bits are set in `slots`.
-template <class Table>
-[[nodiscard]] Table remote_table(uint32_t slots);
-
-// Fills `table`, but for names.
-void fill_remote_table(RemoteTable& table, uint32_t slots);
+// Makes `out` a table of the functions whose bits are set in `slots`, without names.
+void fill_remote_table(uint32_t slots, eph_computation_api& out);
+void fill_remote_table(uint32_t slots, eph_device_memory_api& out);
+void fill_remote_table(uint32_t slots, eph_graph_wishes_api& out);
+void fill_remote_table(uint32_t slots, eph_profiling_api& out);
+void fill_remote_table(uint32_t slots, eph_provider_api& out);
+void fill_remote_table(uint32_t slots, eph_run_provider_api& out);
+void fill_remote_table(uint32_t slots, eph_shapes_provider_api& out);
+void fill_remote_table(uint32_t slots, eph_shared_contexts_api& out);
 
 // The definitions of operators, whose `infer` runs in a worker.
 class RemoteOperators : public eph_operators_api {

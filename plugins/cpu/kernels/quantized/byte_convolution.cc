@@ -9,8 +9,8 @@
 
 #include "plugins/cpu/core/onednn.h"
 #include "plugins/cpu/core/parallel.h"
-#include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/core/work_area.h"
+#include "plugins/cpu/kernels/quantized/byte_convolution_output.h"
 #include "plugins/cpu/kernels/quantized/bytes.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
 
@@ -20,21 +20,7 @@ namespace {
 using Desc = dnnl::memory::desc;
 using Type = dnnl::memory::data_type;
 
-constexpr int64_t kLanes = 16;          // that requantize_rows may read and write too much
-constexpr int64_t kPixels = 64;         // that are stored at a time
-constexpr int64_t kBlockChannels = 64;  // likewise
-
-// The output channels of oneDNN's convolution: with sums of windows, each group has one more, the
-// last.
-struct Channels {
-  int64_t groups, of_group;  // of the result
-  bool with_sums;
-
-  [[nodiscard]] int64_t stored_of_group() const { return of_group + (with_sums ? 1 : 0); }
-  [[nodiscard]] int64_t stored() const { return groups * stored_of_group(); }
-};
-
-Channels channels_of(const ConvolutionShape& shape, bool with_sums) {
+ByteChannels channels_of(const ConvolutionShape& shape, bool with_sums) {
   return {shape.groups, shape.weights[0] / shape.groups, with_sums};
 }
 
@@ -74,7 +60,7 @@ Desc channels_last(const Dims& shape, Type type) {
   return {to_onednn(shape), type, to_onednn(strides)};
 }
 
-Desc weights_desc(const ConvolutionShape& shape, const Channels& channels) {
+Desc weights_desc(const ConvolutionShape& shape, const ByteChannels& channels) {
   Dims extents = shape.weights;
   extents[0] = channels.stored_of_group();
   if (shape.groups != 1) extents.insert(0, shape.groups);
@@ -83,7 +69,7 @@ Desc weights_desc(const ConvolutionShape& shape, const Channels& channels) {
 
 dnnl::convolution_forward::primitive_desc describe(const dnnl::engine& engine, const Key& key) {
   const ConvolutionShape& shape = key.shape;
-  const Channels channels = channels_of(shape, key.with_sums);
+  const ByteChannels channels = channels_of(shape, key.with_sums);
   Dims y = {shape.x[0], channels.stored()};
   for (const int64_t extent : shape.window.output) y.push_back(extent);
   Dims gaps = shape.window.dilations;
@@ -109,7 +95,7 @@ bool can_pad(const ConvolutionShape& shape) {
 }
 
 // Weights as int8, with those that make sums of windows.
-void extend_weights(const uint8_t* from, bool flips, const Channels& channels, int64_t length,
+void extend_weights(const uint8_t* from, bool flips, const ByteChannels& channels, int64_t length,
                     char* to) {
   for (int64_t g = 0; g < channels.groups; ++g) {
     const int64_t count = channels.of_group * length;
@@ -123,27 +109,11 @@ void extend_weights(const uint8_t* from, bool flips, const Channels& channels, i
   }
 }
 
-int32_t zero_of_weights(const QuantizedOperand& weights, int64_t channel) {
-  return weights.zero_point(channel) - (weights.is_signed() ? 0 : kSignOffset);
-}
-
 bool needs_sums(const QuantizedOperand& weights) {
   for (int64_t i = 0; i < weights.zero_point_count(); ++i) {
     if (zero_of_weights(weights, i) != 0) return true;
   }
   return false;
-}
-
-// The sum of the weights of each output channel as int8, less their zero point for each.
-void sum_weights(const QuantizedOperand& weights, int64_t outputs, int64_t length, uint32_t* sums) {
-  const auto* bytes = data<const uint8_t>(*weights.value);
-  for (int64_t m = 0; m < outputs; ++m) {
-    const uint8_t* row = bytes + m * length;
-    const uint32_t sum = weights.is_signed()
-                             ? sum_bytes(reinterpret_cast<const int8_t*>(row), length)
-                             : sum_bytes(row, length);
-    sums[m] = sum - static_cast<uint32_t>(length) * static_cast<uint32_t>(weights.zero_point(m));
-  }
 }
 
 struct BoundConvolution {
@@ -160,7 +130,7 @@ struct ByteState : eph::State {
 
 // Weights that are not constant, in the layout of the step.
 const void* pack_weights(eph::Run& run, ByteState& state, BoundConvolution& bound,
-                         const Channels& channels, const QuantizedOperand& weights,
+                         const ByteChannels& channels, const QuantizedOperand& weights,
                          void* scratchpad) {
   const Dims shape = dims_of(*weights.value);
   const int64_t length = element_count(shape, 1, shape.size());
@@ -234,120 +204,6 @@ void pack_input(const ConvolutionShape& shape, const QuantizedOperand& x, uint8_
   });
 }
 
-// ---- Output -------------------------------------------------------------------------------------
-
-// sums[m] -= zeros[m] * the window's sum, and closes the gaps between the groups.
-CPU_SIMD void subtract_windows(const Channels& channels, const uint32_t* zeros, int32_t* sums) {
-  for (int64_t g = 0; g < channels.groups; ++g) {
-    const int32_t* from = sums + g * (channels.of_group + 1);
-    const auto window = static_cast<uint32_t>(from[channels.of_group]);
-    int32_t* to = sums + g * channels.of_group;
-    const uint32_t* group_zeros = zeros + g * channels.of_group;
-    for (int64_t m = 0; m < channels.of_group; ++m) {
-      to[m] = static_cast<int32_t>(static_cast<uint32_t>(from[m]) - group_zeros[m] * window);
-    }
-  }
-}
-
-// By channel.
-struct Corrections {
-  const uint32_t* addends;
-  const uint32_t* zeros;  // of the weights; null without sums of windows
-};
-
-// The sum of (x - zero of x)(w - zero of w) is that of xw, less the zero of w times that of x, less
-// the zero of x times that of (w - zero of w), which `weight_sums` are if they are known.
-Corrections correct(eph::Run& run, const Channels& channels, const QuantizedOperand& x,
-                    const QuantizedOperand& weights, const uint32_t* weight_sums,
-                    const Requantization* requantization) {
-  const int64_t outputs = channels.groups * channels.of_group;
-  auto* addends = take_scratch<uint32_t>(run, outputs + kLanes);
-  std::fill_n(addends + outputs, kLanes, 0);
-  auto* zeros = channels.with_sums ? take_scratch<uint32_t>(run, outputs) : nullptr;
-  if (weight_sums != nullptr) {
-    std::copy_n(weight_sums, outputs, addends);
-  } else {
-    const Dims shape = dims_of(*weights.value);
-    sum_weights(weights, outputs, element_count(shape, 1, shape.size()), addends);
-  }
-  const bool has_bias = requantization != nullptr && requantization->bias != nullptr;
-  const auto x_zero = static_cast<uint32_t>(x.zero_point(0) + (x.is_signed() ? kSignOffset : 0));
-  for (int64_t m = 0; m < outputs; ++m) {
-    const uint32_t bias = has_bias ? static_cast<uint32_t>(requantization->bias[m]) : 0;
-    addends[m] = bias - x_zero * addends[m];
-    if (zeros != nullptr) zeros[m] = static_cast<uint32_t>(zero_of_weights(weights, m));
-  }
-  return {addends, zeros};
-}
-
-struct Pixels {
-  Channels channels;
-  int64_t images, plane;  // pixels of an image
-  int32_t* sums;          // [images, plane, stored channels]
-  Corrections corrections;
-};
-
-void subtract_windows(const Pixels& pixels) {
-  const int64_t stored = pixels.channels.stored();
-  parallel_for(pixels.images * pixels.plane, 0.3 * static_cast<double>(stored),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t p = begin; p < end; ++p) {
-                   subtract_windows(pixels.channels, pixels.corrections.zeros,
-                                    pixels.sums + p * stored);
-                 }
-               });
-}
-
-// Calls store(image, first pixel, pixels, first channel, channels) for blocks of the output.
-template <class Store>
-void for_each_block(const Pixels& pixels, const Store& store) {
-  const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
-  const int64_t blocks = (pixels.plane - 1) / kPixels + 1;
-  const double cost = static_cast<double>(outputs * std::min(pixels.plane, kPixels)) * 0.3;
-  parallel_for(pixels.images * blocks, cost, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      // Of about the same size, as a few pixels are stored one by one.
-      const int64_t first = i % blocks * pixels.plane / blocks;
-      const int64_t count = (i % blocks + 1) * pixels.plane / blocks - first;
-      for (int64_t m = 0; m < outputs; m += kBlockChannels) {
-        store(i / blocks, first, count, m, std::min(kBlockChannels, outputs - m));
-      }
-    }
-  });
-}
-
-void store_sums(const Pixels& pixels, int32_t* y) {
-  const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
-  const int64_t stored = pixels.channels.stored();
-  for_each_block(pixels,
-                 [&](int64_t image, int64_t first, int64_t count, int64_t m, int64_t channels) {
-                   const int32_t* from = pixels.sums + (image * pixels.plane + first) * stored;
-                   for (int64_t c = m; c < m + channels; ++c) {
-                     int32_t* to = y + (image * outputs + c) * pixels.plane + first;
-                     for (int64_t p = 0; p < count; ++p) {
-                       to[p] = static_cast<int32_t>(static_cast<uint32_t>(from[p * stored + c]) +
-                                                    pixels.corrections.addends[c]);
-                     }
-                   }
-                 });
-}
-
-template <class T>
-void store_quantized(const Pixels& pixels, const float* factors, float zero_point, T* y) {
-  const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
-  const int64_t stored = pixels.channels.stored();
-  for_each_block(pixels, [&](int64_t image, int64_t first, int64_t count, int64_t m,
-                             int64_t channels) {
-    std::array<T, kPixels * kBlockChannels> block;
-    const int32_t* from = pixels.sums + (image * pixels.plane + first) * stored + m;
-    requantize_rows<T>({from, stored, count, channels, pixels.corrections.addends + m, factors + m},
-                       zero_point, block.data(), kBlockChannels);
-    transpose_bytes(reinterpret_cast<const uint8_t*>(block.data()), kBlockChannels, count, channels,
-                    reinterpret_cast<uint8_t*>(y + (image * outputs + m) * pixels.plane + first),
-                    pixels.plane);
-  });
-}
-
 }  // namespace
 
 class ByteConvolutions::Plans {
@@ -404,7 +260,7 @@ class ByteConvolutions::Plans {
 
   void fill(Plan& plan, const Key& key,
             const dnnl::convolution_forward::primitive_desc& description) {
-    const Channels channels = channels_of(key.shape, key.with_sums);
+    const ByteChannels channels = channels_of(key.shape, key.with_sums);
     const Desc dense = weights_desc(key.shape, channels);
     const Desc scratchpad = description.scratchpad_desc();
     plan.convolve = {dnnl::convolution_forward(description),
@@ -432,7 +288,7 @@ class ByteConvolutions::Plans {
     const bool flips = constant_.flips;
     PackedWeights::Source source;
     if (flips || key.with_sums) {
-      const Channels channels = channels_of(key.shape, key.with_sums);
+      const ByteChannels channels = channels_of(key.shape, key.with_sums);
       const int64_t length = element_count(key.shape.weights, 1, key.shape.weights.size());
       source = [=] {
         std::vector<char> made(static_cast<std::size_t>(channels.stored() * length));
@@ -479,7 +335,7 @@ bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const Convolut
   BoundConvolution& bound = plans_->find_bound(own, {shape, with_sums});
   const Plan& plan = *bound.plan;
   if (!plan.is_fast) return false;
-  const Channels channels = channels_of(shape, with_sums);
+  const ByteChannels channels = channels_of(shape, with_sums);
   auto* scratchpad = take_scratch<char>(run, static_cast<int64_t>(plan.scratchpad_bytes));
 
   const void* packed_weights = plan.packed_weights;
@@ -491,29 +347,16 @@ bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const Convolut
   const int64_t plane = element_count(shape.window.output);
   const int64_t sums_count =
       checked_multiply(checked_multiply(shape.x[0], plane), channels.stored());
-  auto* sums = take_scratch<int32_t>(run, checked_add(sums_count, kLanes));
-  std::fill_n(sums + sums_count, kLanes, 0);
+  auto* sums = take_scratch<int32_t>(run, checked_add(sums_count, ByteSums::kSpare));
+  std::fill_n(sums + sums_count, ByteSums::kSpare, 0);
   bound.convolve->bind(DNNL_ARG_SRC, packed_x);
   bound.convolve->bind(DNNL_ARG_WEIGHTS, packed_weights);
   bound.convolve->bind(DNNL_ARG_DST, sums);
   bound.convolve->bind(DNNL_ARG_SCRATCHPAD, scratchpad);
   bound.convolve->execute(own.stream);
 
-  const Corrections corrections =
-      correct(run, channels, x, weights, plans_->weight_sums(), requantization);
-  const Pixels pixels = {channels, shape.x[0], plane, sums, corrections};
-  if (with_sums) subtract_windows(pixels);
-  if (requantization == nullptr) {
-    store_sums(pixels, static_cast<int32_t*>(y));
-  } else {
-    const int64_t outputs = shape.weights[0];
-    auto* factors = take_scratch<float>(run, outputs + kLanes);
-    std::fill_n(std::copy_n(requantization->factors, outputs, factors), kLanes, 0.0F);
-    dispatch<int8_t, uint8_t>(element_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      store_quantized(pixels, factors, requantization->zero_point, static_cast<T*>(y));
-    });
-  }
+  store_output(run, {channels, shape.x[0], plane, sums}, x, weights, plans_->weight_sums(),
+               requantization, element_type, y);
   return true;
 }
 

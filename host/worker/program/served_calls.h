@@ -1,0 +1,156 @@
+// The calls of the plugin in this process: each is made as a request states it, and what comes of
+// it becomes the answer.
+#pragma once
+
+#include <ephost/ext/device_memory.h>
+#include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/operators.h>
+#include <ephost/ext/profiling.h>
+#include <ephost/ext/run.h>
+#include <ephost/ext/shapes.h>
+#include <ephost/ext/shared_contexts.h>
+#include <ephost/plugin_abi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/layers/decorate/slots.h"
+#include "host/plugin/calls/call.h"
+#include "host/plugin/registry.h"
+#include "host/worker/program/call_state.h"
+#include "host/worker/program/served_host.h"
+#include "host/worker/program/served_run.h"
+#include "host/worker/protocol/error_text.h"
+#include "host/worker/protocol/records.h"
+
+namespace ephost::worker {
+
+// More than any plugin has; one that states more is broken.
+inline constexpr uint64_t kMaxEntries = uint64_t{1} << 20;
+
+// Bit n: slot n of the table is there.
+template <class Table>
+uint32_t slots_of(const Table& table) {
+  uint32_t slots = 0;
+  uint32_t bit = 1;
+  layers::for_each_slot<Table>([&]<auto Member>() {
+    if (table.*Member != nullptr) slots |= bit;
+    bit <<= 1;
+  });
+  return slots;
+}
+
+// Calls a slot of the plugin; what it returned and said goes into the answer. Whether it succeeded.
+template <class R, class... P, class... A>
+bool call_slot(const plugin::CallSite& site, wire::Answer& answer, R (*slot)(P...),
+               A... arguments) {
+  ErrorText error;
+  const Result<int32_t> code =
+      plugin::call(site, slot, arguments..., static_cast<eph_error*>(&error));
+  answer.set_code(code.ok() ? *code : static_cast<int32_t>(code.status().code()));
+  answer.set_has_message(error.is_set() || !code.ok());
+  answer.set_message(code.ok() ? error.text() : code.status().message());
+  return answer.code() == EPH_OK;
+}
+
+inline void fail(wire::Answer& answer, const Status& status) {
+  answer.set_code(static_cast<int32_t>(status.code()));
+  answer.set_has_message(true);
+  answer.set_message(status.message());
+}
+
+struct ServedProvider {
+  ServedProvider(std::string_view provider, const wire::Create& offer)
+      : name(provider), host(std::string(provider), offer) {}
+
+  const std::string_view name;
+  ServedHost host;
+  eph_provider* handle = nullptr;
+  std::optional<eph_run_provider_api> runs;
+  std::optional<eph_shapes_provider_api> shapes;
+  std::optional<eph_device_memory_api> memory;
+  std::optional<eph_shared_contexts_api> contexts;
+  std::optional<eph_profiling_api> profiling;
+  std::optional<eph_graph_wishes_api> wishes;
+};
+
+struct ServedComputation {
+  eph_computation* handle = nullptr;
+  eph_computation_api table = {};
+  std::string_view provider;
+  std::string kind;  // of its node or partition, and its name
+  std::string name;
+  std::shared_ptr<CallState> made_by;  // has the constants that it reads
+};
+
+inline ServedProvider& provider_of(const wire::Request& request) {
+  return *reinterpret_cast<ServedProvider*>(request.provider());
+}
+inline ServedComputation& computation_of(uint64_t handle) {
+  return *reinterpret_cast<ServedComputation*>(handle);
+}
+
+class ServedCalls {
+ public:
+  using Call = std::shared_ptr<CallState>;
+
+  // Answers any call but `compute`.
+  void answer(const Call& call, wire::Answer& out);
+  // `plain`: the run. `call`: of a run that came as a message, else null.
+  void compute(WorkerChannel& channel, RunMemory& memory, std::span<const std::byte> plain,
+               CallState* call, wire::Answer& out);
+
+ private:
+  [[nodiscard]] std::string_view name() const { return plugin_->manifest.provider; }
+  [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
+  [[nodiscard]] plugin::CallSite site(std::string_view slot, std::string_view kind = {},
+                                      std::string_view subject = {}) const {
+    return {name(), slot, kind, subject};
+  }
+
+  // loading_calls.cc
+  Status load(const wire::Load& load, wire::Loaded& out);
+  void load_operators(wire::Loaded& out);
+
+  // provider_calls.cc
+  void list_devices(bool targets, wire::Answer& out);
+  void validate(const wire::Request& request, wire::Answer& out);
+  void create(const wire::Request& request, wire::Answer& out);
+  template <class Table>
+  Status adopt(ServedProvider& provider, const char* id, std::optional<Table>& table,
+               wire::Provider& out);
+  Status adopt_extensions(ServedProvider& provider, wire::Provider& out);
+  void get_capability(const Call& call, wire::Answer& out);
+  void get_kernels(const wire::Request& request, wire::Answer& out);
+  void get_compatibility(const wire::Request& request, wire::Answer& out);
+  void describe(const wire::Request& request, wire::Answer& out);
+
+  // computation_calls.cc
+  Status add_computation(const Call& call, eph_computation* made, std::string_view slot,
+                         std::string kind, std::string of, wire::Answer& out);
+  void create_kernel(const Call& call, wire::Answer& out);
+  void compile(const Call& call, wire::Answer& out);
+  Status read_context(CallState& call, const wire::Context& given, eph_ep_context& out);
+  void write_context(const Call& call, wire::Answer& out);
+  void answer_computation(const wire::Request& request, wire::Answer& out);
+
+  // extension_calls.cc
+  void list_partitions(const wire::Request& request, wire::Answer& out);
+  void answer_memory(const wire::Request& request, wire::Answer& out);
+  void answer_runs(const wire::Request& request, wire::Answer& out);
+  void answer_profiling(const wire::Request& request, wire::Answer& out);
+  void get_kept_operators(const wire::Request& request, wire::Answer& out);
+  void answer_shapes(const Call& call, wire::Answer& out);
+  void infer(const Call& call, wire::Answer& out);
+
+  std::unique_ptr<plugin::Registry> registry_;
+  std::shared_ptr<const plugin::LoadedPlugin> plugin_;
+  std::vector<const eph_operator_def*> definitions_;
+};
+
+}  // namespace ephost::worker

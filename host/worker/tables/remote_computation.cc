@@ -1,0 +1,109 @@
+// The functions of computations.
+#include <memory>
+
+#include "host/plugin/adopt.h"
+#include "host/worker/tables/remote_provider.h"
+
+namespace ephost::worker {
+namespace {
+
+RunFacts facts_of(const wire::Computation& made, bool has_device_memory) {
+  RunFacts facts;
+  facts.computation = made.handle();
+  facts.workspace_bytes = made.info().workspace_bytes();
+  facts.alignment = made.info().host_alignment();
+  facts.workspace_is_remote = has_device_memory;  // until `describe` of the memory says otherwise
+  for (const wire::SlotPair& pair : made.info().aliases()) {
+    facts.aliases.emplace_back(pair.input(), pair.output());
+  }
+  for (const wire::SlotPart& part : made.info().output_parts()) {
+    facts.aliases.emplace_back(part.input(), part.output());
+  }
+  return facts;
+}
+
+}  // namespace
+
+RemoteComputation::RemoteComputation(RemoteProvider& of, const wire::Computation& made)
+    : eph_computation{&table},
+      provider(of),
+      facts(facts_of(made, of.has_device_memory())),
+      answer(made) {
+  fill_remote_table(made.slots(), table);
+}
+
+eph_computation* adopt_computation(RemoteProvider& provider, const wire::Computation& made) {
+  return made.handle() == 0 ? nullptr : new RemoteComputation(provider, made);
+}
+
+using Computation = eph_computation_api;
+
+template <>
+struct Remote<&Computation::destroy> {
+  static void call(eph_computation* handle) noexcept {
+    if (handle == nullptr) return;
+    const std::unique_ptr<RemoteComputation> own(&RemoteComputation::self(handle));
+    own->provider.call_release(wire::COMPUTATION_DESTROY, [&](wire::Request& request) {
+      request.set_computation(own->facts.computation);
+    });
+  }
+};
+
+template <>
+struct Remote<&Computation::compute> {
+  static int32_t call(eph_computation* handle, void* state, eph_run* run,
+                      eph_error* error) noexcept {
+    return answer_call(error, [&]() -> Result<int32_t> {
+      const RemoteComputation& computation = RemoteComputation::self(handle);
+      const RemoteProvider& provider = computation.provider;
+      return provider.worker().compute(*run, computation.facts, state, provider.host(), error);
+    });
+  }
+};
+
+template <>
+struct Remote<&Computation::describe> {
+  static int32_t call(eph_computation* handle, eph_computation_info* out,
+                      eph_error* error) noexcept {
+    return answer_call(error, [&]() -> Result<int32_t> {
+      RemoteComputation& computation = RemoteComputation::self(handle);
+      const wire::Computation& answer = computation.answer;
+      const int32_t filled = plugin::fill(read(answer.info(), computation.storage), out);
+      if (filled != EPH_OK) return filled;
+      if (answer.has_message()) error->api->set_message(error, text_of(answer.message()));
+      return answer.described();
+    });
+  }
+};
+
+template <>
+struct Remote<&Computation::create_state> {
+  static int32_t call(eph_computation* handle, void** out_state, eph_error* error) noexcept {
+    *out_state = nullptr;
+    return answer_call(error, [&]() -> Result<int32_t> {
+      RemoteComputation& computation = RemoteComputation::self(handle);
+      EPHOST_ASSIGN_OR_RETURN(
+          const wire::Answer answer,
+          computation.provider.call(wire::COMPUTATION_CREATE_STATE, [&](wire::Request& request) {
+            request.set_computation(computation.facts.computation);
+          }));
+      *out_state = reinterpret_cast<void*>(answer.handle());
+      return take_code(answer, error);
+    });
+  }
+};
+
+template <>
+struct Remote<&Computation::release_state> {
+  static void call(eph_computation* handle, void* state) noexcept {
+    RemoteComputation& computation = RemoteComputation::self(handle);
+    computation.provider.call_release(wire::COMPUTATION_RELEASE_STATE, [&](wire::Request& request) {
+      request.set_computation(computation.facts.computation);
+      request.set_state(reinterpret_cast<uint64_t>(state));
+    });
+  }
+};
+
+void fill_remote_table(uint32_t slots, eph_computation_api& out) { fill_slots(slots, out); }
+
+}  // namespace ephost::worker

@@ -1,0 +1,127 @@
+// A provider in a worker and its computations, and what their functions have in common.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "host/worker/tables/remote_tables.h"
+
+namespace ephost::worker {
+
+class RemoteProvider {
+ public:
+  RemoteProvider(std::shared_ptr<Worker> worker, const eph_host* host)
+      : worker_(std::move(worker)), host_(host) {}
+
+  static RemoteProvider& self(eph_provider* handle) {
+    return *reinterpret_cast<RemoteProvider*>(handle);
+  }
+  [[nodiscard]] eph_provider* handle() { return reinterpret_cast<eph_provider*>(this); }
+  [[nodiscard]] Worker& worker() const { return *worker_; }
+  [[nodiscard]] const HostTables& host() const { return host_; }
+
+  // Makes a call that is about this provider.
+  Result<wire::Answer> call(wire::Request& request, Outgoing& outgoing,
+                            HostGraphs* graphs = nullptr, eph_context_writer* writer = nullptr);
+  // One that refers to no shared memory. `state` adds to the request what the call is about.
+  template <class State>
+  Result<wire::Answer> call(wire::Call which, State state) {
+    wire::Request request;
+    request.set_call(which);
+    state(request);
+    Outgoing outgoing(worker_->regions());
+    return call(request, outgoing);
+  }
+  Result<wire::Answer> call(wire::Call which) {
+    return call(which, [](wire::Request&) {});
+  }
+  // For functions that give nothing but a code.
+  template <class State>
+  int32_t call_for_code(wire::Call which, eph_error* error, State state) noexcept {
+    return answer_call(error, [&]() -> Result<int32_t> {
+      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, call(which, state));
+      return take_code(answer, error);
+    });
+  }
+  // For functions that cannot fail: whatever becomes of the worker, what they release is gone.
+  template <class State>
+  void call_release(wire::Call which, State state) noexcept {
+    answer_call(nullptr, [&]() -> Result<int32_t> {
+      EPHOST_RETURN_IF_ERROR(call(which, state).status());
+      return EPH_OK;
+    });
+  }
+
+  // What the worker said of the provider that it made.
+  void adopt(const wire::Provider& made);
+  // The table of an extension that the provider has, or null.
+  [[nodiscard]] const void* extension(std::string_view id) const;
+  [[nodiscard]] bool has_device_memory() const { return memory_.has_value(); }
+
+  // An answer whose content a record points to as long as the provider lives.
+  wire::Answer& keep(wire::Answer answer) {
+    const std::lock_guard lock(mutex_);
+    return answers_.emplace_back(std::move(answer));
+  }
+  Storage& storage() { return storage_; }
+
+  // The payload of a context, which lives as long as the provider: shared memory, copied once where
+  // it lies in none.
+  Status refer_payload(eph_bytes payload, Outgoing& outgoing, wire::Shared& out);
+
+ private:
+  const std::shared_ptr<Worker> worker_;
+  const HostTables host_;
+  uint64_t handle_ = 0;
+  std::optional<eph_run_provider_api> runs_;
+  std::optional<eph_shapes_provider_api> shapes_;
+  std::optional<eph_device_memory_api> memory_;
+  std::optional<eph_shared_contexts_api> contexts_;
+  std::optional<eph_profiling_api> profiling_;
+  std::optional<eph_graph_wishes_api> wishes_;
+  std::mutex mutex_;  // guards what follows
+  std::deque<wire::Answer> answers_;
+  std::map<const void*, SharedMemory> payloads_;
+  Storage storage_;  // for [owner] functions
+};
+
+struct RemoteComputation : eph_computation {
+  RemoteComputation(RemoteProvider& of, const wire::Computation& made);
+
+  static RemoteComputation& self(eph_computation* handle) {
+    return static_cast<RemoteComputation&>(*handle);
+  }
+
+  RemoteProvider& provider;
+  eph_computation_api table = {};
+  RunFacts facts;
+  wire::Computation answer;  // of the call that made it; what `describe` gives points into it
+  wire::ComputationMemory memory;
+  Storage storage;
+};
+
+// What a worker made; null if it made none.
+[[nodiscard]] eph_computation* adopt_computation(RemoteProvider& provider,
+                                                 const wire::Computation& made);
+
+// The function of a slot, as `call`. Each is defined beside the `fill_remote_table` of its table.
+template <auto Member>
+struct Remote;
+
+template <class Table>
+void fill_slots(uint32_t slots, Table& out) {
+  out = {};
+  out.struct_size = sizeof(out);
+  uint32_t bit = 0;
+  layers::for_each_slot<Table>([&]<auto Member>() {
+    if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
+    ++bit;
+  });
+}
+
+}  // namespace ephost::worker

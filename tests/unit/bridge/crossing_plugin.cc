@@ -1,0 +1,178 @@
+#include "tests/unit/bridge/crossing_plugin.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "host/plugin/adopt.h"
+#include "tests/unit/bridge/crossings.h"
+
+namespace ephost::bridge::test {
+
+Handed handed;
+
+// ---- The slots of a computation -----------------------------------------------------------------
+
+void destroy_computation(eph_computation*) noexcept {}
+int32_t compute(eph_computation*, void*, eph_run*, eph_error*) noexcept { return EPH_OK; }
+int32_t describe(eph_computation*, eph_computation_info* out, eph_error*) noexcept {
+  if (handed.computation_info != nullptr) std::memcpy(out, handed.computation_info, sizeof(*out));
+  return EPH_OK;
+}
+const eph_computation_api kComputation = {
+    sizeof(eph_computation_api), &destroy_computation, &compute, &describe, nullptr, nullptr};
+eph_computation the_computation;
+
+// ---- The extensions -----------------------------------------------------------------------------
+
+int32_t list_partitions(eph_provider*, eph_bytes, eph_name_list*, eph_error*) noexcept {
+  return EPH_OK;
+}
+const eph_shared_contexts_api kSharedContexts = {sizeof(eph_shared_contexts_api), &list_partitions};
+
+int32_t get_memories(eph_provider*, const eph_memory** out, uint64_t* count, eph_error*) noexcept {
+  *out = handed.memories.data();
+  *count = handed.memories.size();
+  return EPH_OK;
+}
+int32_t describe_memory(eph_provider*, eph_computation*, eph_computation_memory* out,
+                        eph_error*) noexcept {
+  if (handed.computation_memory == nullptr) return EPH_OK;
+  std::memcpy(out, handed.computation_memory, sizeof(*out));
+  return EPH_OK;
+}
+int32_t allocate(eph_provider*, uint32_t, uint64_t, void**, eph_error*) noexcept {
+  return EPH_FAIL;
+}
+void release(eph_provider*, uint32_t, void*) noexcept {}
+int32_t copy(eph_provider*, uint32_t, void*, uint32_t, const void*, uint64_t, eph_error*) noexcept {
+  return EPH_FAIL;
+}
+const eph_device_memory_api kDeviceMemory = {
+    sizeof(eph_device_memory_api), &get_memories, &describe_memory, &allocate, &release, &copy};
+int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_t* count,
+                           eph_error*) noexcept {
+  *out = handed.kept_operators.data();
+  *count = handed.kept_operators.size();
+  return EPH_OK;
+}
+const eph_graph_wishes_api kGraphWishes = {sizeof(eph_graph_wishes_api), &get_kept_operators};
+
+int32_t get_wishes(eph_provider*, const eph_graph*, eph_shape_wishes*, eph_error*) noexcept {
+  return EPH_OK;
+}
+const eph_shapes_provider_api kShapes = {sizeof(eph_shapes_provider_api), nullptr, &get_wishes};
+
+const eph_run_provider_api kRuns = {sizeof(eph_run_provider_api)};
+
+int32_t start_profiling(eph_provider*, eph_error*) noexcept { return EPH_OK; }
+int32_t stop_profiling(eph_provider*, eph_event_list* list, eph_error* error) noexcept {
+  return list->api->add(list, static_cast<const eph_event*>(handed.event), error);
+}
+const eph_profiling_api kProfiling = {sizeof(eph_profiling_api), &start_profiling, &stop_profiling};
+// One definition, wherever the next one would be.
+int32_t get_operators(const eph_operators_api*, const eph_operator_def** out, uint64_t* stride,
+                      uint64_t* count, eph_error*) noexcept {
+  *out = static_cast<const eph_operator_def*>(handed.operator_def);
+  *stride = plugin::kMaxRecordSize;
+  *count = 1;
+  return EPH_OK;
+}
+const eph_operators_api kOperators = {sizeof(eph_operators_api), &get_operators};
+
+// ---- The slots of the provider ------------------------------------------------------------------
+
+int32_t get_devices(const eph_provider_api*, const eph_host*, eph_device_list* list,
+                    eph_error* error) noexcept {
+  return list->api->add(list, static_cast<const eph_device*>(handed.device), error);
+}
+int32_t create(const eph_provider_api*, const eph_host*, const eph_provider_config*,
+               eph_provider** out, eph_error*) noexcept {
+  *out = reinterpret_cast<eph_provider*>(&handed);
+  return EPH_OK;
+}
+void destroy(eph_provider*) noexcept {}
+int32_t get_capability(eph_provider*, const eph_graph*, eph_claims* claims,
+                       eph_error* error) noexcept {
+  return claims->api->claim_fused(claims, static_cast<const eph_fused_claim*>(handed.claim), error);
+}
+int32_t get_kernels(eph_provider*, const eph_kernel_def** out, uint64_t* count,
+                    eph_error*) noexcept {
+  *out = handed.kernels.data();
+  *count = handed.kernels.size();
+  return EPH_OK;
+}
+int32_t create_kernel(eph_provider*, const eph_graph*, uint32_t, eph_computation** out,
+                      eph_error*) noexcept {
+  the_computation.api = static_cast<const eph_computation_api*>(handed.computation_api);
+  *out = &the_computation;
+  return EPH_OK;
+}
+int32_t get_ep_context_nodes(eph_provider*, eph_computation* const*, uint64_t,
+                             eph_context_writer* writer, eph_error* error) noexcept {
+  const auto* const node = static_cast<const eph_context_node*>(handed.context_node);
+  return writer->api->add_node(writer, node, error);
+}
+int32_t describe_provider(eph_provider*, eph_provider_info* out, eph_error*) noexcept {
+  if (handed.provider_info != nullptr) std::memcpy(out, handed.provider_info, sizeof(*out));
+  return EPH_OK;
+}
+const void* get_extension(eph_provider*, eph_string id) noexcept {
+  const std::string_view name(id.data, id.size);
+  if (name == EPH_EXT_GRAPH_WISHES) return handed.graph_wishes;
+  if (name == EPH_EXT_SHAPES) return handed.shapes;
+  if (name == EPH_EXT_RUN) return handed.runs;
+  if (name == EPH_EXT_PROFILING) return handed.profiling;
+  return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
+}
+const void* get_plugin_extension(const eph_plugin_api*, eph_string id) noexcept {
+  return std::string_view(id.data, id.size) == EPH_EXT_LAYER ? handed.layer : handed.operators;
+}
+const eph_plugin_api* get_api(const eph_load_info*) noexcept {
+  return static_cast<const eph_plugin_api*>(handed.plugin_api);
+}
+
+eph_provider_api provider_table() {
+  eph_provider_api table = {};
+  table.struct_size = sizeof(table);
+  table.type_name = EPH_STRING("CrossingExecutionProvider");
+  table.name = EPH_STRING("crossing");
+  table.vendor = EPH_STRING("tests");
+  table.get_devices = &get_devices;
+  table.create = &create;
+  table.destroy = &destroy;
+  table.get_capability = &get_capability;
+  table.get_kernels = &get_kernels;
+  table.create_kernel = &create_kernel;
+  table.get_ep_context_nodes = &get_ep_context_nodes;
+  table.describe = &describe_provider;
+  table.get_extension = &get_extension;
+  return table;
+}
+
+manifest::Manifest manifest_of_the_plugin() {
+  manifest::Manifest manifest;
+  manifest.provider = kProvider;
+  manifest.name = "crossing";
+  manifest.vendor = "tests";
+  manifest.version = {1, 0, 0, {}, {}};
+  manifest.abi = {1, 0, 0};
+  manifest.context_sources = {"tests"};
+  return manifest;
+}
+
+std::shared_ptr<const plugin::LoadedPlugin> loaded_plugin() {
+  auto loaded = std::make_shared<plugin::LoadedPlugin>();
+  loaded->manifest = manifest_of_the_plugin();
+  loaded->provider = provider_table();
+  return loaded;
+}
+
+Result<std::shared_ptr<Provider>> create_provider() {
+  auto services =
+      std::make_unique<HostServices>(std::string(kProvider), PluginLog(), ProgressHooks());
+  return Provider::create(loaded_plugin(), {}, std::move(services));
+}
+
+}  // namespace ephost::bridge::test

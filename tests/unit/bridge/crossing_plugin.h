@@ -1,0 +1,69 @@
+// The plugin of the crossings: its slots hand over to the host what a test has given them.
+#pragma once
+
+#include <ephost/ext/device_memory.h>
+#include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/operators.h>
+#include <ephost/ext/profiling.h>
+#include <ephost/ext/run.h>
+#include <ephost/ext/shapes.h>
+#include <ephost/ext/shared_contexts.h>
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <memory>
+#include <span>
+
+#include "host/bridge/provider.h"
+#include "host/manifest/manifest.h"
+#include "host/plugin/negotiate.h"
+
+namespace ephost::bridge::test {
+
+// What the plugin's slots hand over; where that is null, they do their work without it.
+struct Handed {
+  const void* computation_api = nullptr;
+  const void* computation_info = nullptr;
+  const void* computation_memory = nullptr;
+  const void* device = nullptr;
+  const void* claim = nullptr;
+  const void* context_node = nullptr;
+  const void* plugin_api = nullptr;
+  const void* shared_contexts = nullptr;
+  const void* device_memory = nullptr;
+  const void* graph_wishes = nullptr;
+  const void* shapes = nullptr;
+  const void* runs = nullptr;
+  const void* profiling = nullptr;
+  const void* event = nullptr;
+  const void* provider_info = nullptr;
+  const void* operators = nullptr;
+  const void* operator_def = nullptr;
+  const void* layer = nullptr;
+  std::span<const eph_kernel_def> kernels;
+  std::span<const eph_kept_operator> kept_operators;
+  std::span<const eph_memory> memories;
+};
+extern Handed handed;
+
+// Tables with the plugin's slots.
+extern const eph_computation_api kComputation;
+extern const eph_shared_contexts_api kSharedContexts;
+extern const eph_device_memory_api kDeviceMemory;
+extern const eph_graph_wishes_api kGraphWishes;
+extern const eph_shapes_provider_api kShapes;
+extern const eph_run_provider_api kRuns;
+extern const eph_profiling_api kProfiling;
+extern const eph_operators_api kOperators;
+[[nodiscard]] eph_provider_api provider_table();
+inline constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
+
+// What a library would export.
+const eph_plugin_api* get_api(const eph_load_info*) noexcept;
+const void* get_plugin_extension(const eph_plugin_api*, eph_string id) noexcept;
+
+[[nodiscard]] manifest::Manifest manifest_of_the_plugin();
+[[nodiscard]] std::shared_ptr<const plugin::LoadedPlugin> loaded_plugin();
+[[nodiscard]] Result<std::shared_ptr<Provider>> create_provider();
+
+}  // namespace ephost::bridge::test
