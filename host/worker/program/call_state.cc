@@ -83,6 +83,19 @@ Result<wire::Answer> ask(WorkerChannel& channel, const wire::Callback& callback,
   return answer;
 }
 
+Status CallState::receive(const Message& message) {
+  if (!request_->ParseFromString(message.bytes)) {
+    return Status(StatusCode::kFail, "the host's request cannot be read");
+  }
+  if (request_->plain_size() != 0) {
+    EPHOST_ASSIGN_OR_RETURN(
+        plain_,
+        SealedMapping::map(message.descriptors.at(0), static_cast<size_t>(request_->plain_size())));
+  }
+  for (const uint64_t id : request_->removed_regions()) mapped_regions().remove(id);
+  return map_regions(request_->regions(), message);
+}
+
 Result<const wire::Answer*> CallState::ask_and_keep(const wire::Callback& callback) {
   EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, ask(channel_, callback));
   const std::lock_guard lock(mutex_);

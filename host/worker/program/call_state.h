@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/base/shared_memory.h"
+#include "host/worker/protocol/arena_message.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/storage.h"
 #include "host/worker/transport/regions.h"
@@ -35,13 +36,19 @@ Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& re
 // What a computation keeps of the call that made it. Safe from any thread.
 class CallState {
  public:
-  CallState(WorkerChannel& channel, wire::Request request)
-      : channel_(channel), request_(std::move(request)) {}
+  explicit CallState(WorkerChannel& channel) : channel_(channel) {}
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
   [[nodiscard]] WorkerChannel& channel() { return channel_; }
-  [[nodiscard]] const wire::Request& request() const { return request_; }
+  [[nodiscard]] const wire::Request& request() const { return *request_; }
+  // The descriptions of the request's graphs.
+  [[nodiscard]] const char* plain() const {
+    return plain_.bytes().empty() ? request_->plain().data()
+                                  : reinterpret_cast<const char*>(plain_.bytes().data());
+  }
+  // Before anything else: takes what the host sent. FAIL for what cannot be read.
+  Status receive(const Message& message);
 
   // Answers to callbacks stay, as graphs point into them.
   Result<const wire::Answer*> ask_and_keep(const wire::Callback& callback);
@@ -59,7 +66,8 @@ class CallState {
   Result<void*> data_of(const wire::Value& value, const wire::Callback* asked);
 
   WorkerChannel& channel_;
-  const wire::Request request_;
+  const ArenaMessage<wire::Request> request_;
+  SealedMapping plain_;
   std::recursive_mutex mutex_;  // guards what follows
   std::deque<wire::Answer> answers_;
   std::deque<SealedMapping> sealed_;

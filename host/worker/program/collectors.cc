@@ -203,9 +203,9 @@ int32_t ServedInference::get_node(const eph_inference* handle, eph_node_info* ou
                                   eph_error* error) noexcept {
   return run_slot(error, [&]() -> Status {
     const auto& self = static_cast<const ServedInference&>(*handle);
-    EPHOST_ASSIGN_OR_RETURN(
-        const eph_node_info info,
-        read_node(self.call_, self.call_.request().graph().nodes(0), self.storage_, self.bodies_));
+    const GraphPart part(self.call_.request().graph().part(), self.call_.plain());
+    EPHOST_ASSIGN_OR_RETURN(const eph_node_info info,
+                            part.read(self.call_, part.nodes()[0], self.storage_, self.bodies_));
     if (plugin::fill(info, out) == EPH_OK) return {};
     return Status(StatusCode::kInvalidArgument, plugin::why_not_filled(out));
   });
@@ -215,10 +215,11 @@ int32_t ServedInference::get_input(const eph_inference* handle, uint32_t input, 
                                    eph_error* error) noexcept {
   return run_slot(error, [&]() -> Status {
     const auto& self = static_cast<const ServedInference&>(*handle);
-    for (const wire::ValueInfo& value : self.call_.request().graph().values()) {
-      if (value.index() != input) continue;
+    const GraphPart part(self.call_.request().graph().part(), self.call_.plain());
+    for (const PlainValueInfo& value : part.values()) {
+      if (value.index != input) continue;
       EPHOST_ASSIGN_OR_RETURN(const eph_value_info info,
-                              read_value_info(self.call_, value, self.storage_, nullptr));
+                              part.read(self.call_, value, self.storage_, nullptr));
       if (plugin::fill(info, out) == EPH_OK) return {};
       return Status(StatusCode::kInvalidArgument, plugin::why_not_filled(out));
     }

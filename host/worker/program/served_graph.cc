@@ -1,6 +1,6 @@
 #include "host/worker/program/served_graph.h"
 
-#include <exception>
+#include <optional>
 #include <utility>
 
 #include "host/base/format.h"
@@ -18,119 +18,58 @@ Status fill(const Record& record, Record* out) {
   return Status(StatusCode::kInvalidArgument, plugin::why_not_filled(out));
 }
 
-const eph_type* read_type(const wire::Type& type, Storage& storage) {
-  eph_type out = {};
-  out.kind = type.kind();
-  out.element_type = type.element_type();
-  out.rank = type.rank();
-  out.shape = type.shape().data();
-  out.dim_names = read(type.dim_names(), storage);
-  if (type.has_content()) out.content = read_type(type.content(), storage);
-  return storage.keep(out);
-}
-
-bool is_graph(int32_t kind) { return kind == EPH_ATTRIBUTE_GRAPH || kind == EPH_ATTRIBUTE_GRAPHS; }
-
-bool is_value(int32_t kind) {
-  return kind == EPH_ATTRIBUTE_TENSOR || kind == EPH_ATTRIBUTE_TENSORS ||
-         kind == EPH_ATTRIBUTE_SPARSE_TENSOR || kind == EPH_ATTRIBUTE_SPARSE_TENSORS;
-}
-
 }  // namespace
-
-Result<eph_node_info> read_node(CallState& call, const wire::Node& node, Storage& storage,
-                                std::vector<std::unique_ptr<ServedGraph>>& bodies) {
-  eph_node_info out = {};
-  out.struct_size = sizeof(out);
-  out.name = text_of(node.name());
-  out.op_type = text_of(node.op_type());
-  out.domain = text_of(node.domain());
-  out.overload = text_of(node.overload());
-  out.since_version = node.since_version();
-  out.flags = node.flags();
-  out.inputs = node.inputs().data();
-  out.input_count = static_cast<uint64_t>(node.inputs_size());
-  out.outputs = node.outputs().data();
-  out.output_count = static_cast<uint64_t>(node.outputs_size());
-  out.implicit_inputs = node.implicit_inputs().data();
-  out.implicit_input_count = static_cast<uint64_t>(node.implicit_inputs_size());
-  out.metadata = read(node.metadata(), storage);
-  out.metadata_count = static_cast<uint64_t>(node.metadata_size());
-  auto* const attributes =
-      storage.array<eph_attribute>(static_cast<size_t>(node.attributes_size()));
-  for (int i = 0; i < node.attributes_size(); ++i) {
-    const wire::Attribute& given = node.attributes(i);
-    attributes[i] = read(given, storage);
-    if (is_graph(given.kind())) {
-      auto** const graphs =
-          storage.array<const eph_graph*>(static_cast<size_t>(given.graphs_size()));
-      for (int g = 0; g < given.graphs_size(); ++g) {
-        graphs[g] = bodies.emplace_back(std::make_unique<ServedGraph>(call, given.graphs(g))).get();
-      }
-      attributes[i].values = graphs;
-      attributes[i].count = static_cast<uint64_t>(given.graphs_size());
-    } else if (is_value(given.kind())) {
-      auto* const values = storage.array<eph_value>(static_cast<size_t>(given.values_size()));
-      for (int v = 0; v < given.values_size(); ++v) {
-        EPHOST_ASSIGN_OR_RETURN(values[v], call.read(given.values(v)));
-      }
-      attributes[i].values = values;
-      attributes[i].count = static_cast<uint64_t>(given.values_size());
-    }
-  }
-  out.attributes = attributes;
-  out.attribute_count = static_cast<uint64_t>(node.attributes_size());
-  return out;
-}
-
-Result<eph_value_info> read_value_info(CallState& call, const wire::ValueInfo& value,
-                                       Storage& storage, const wire::Callback* asked) {
-  eph_value_info out = {};
-  out.struct_size = sizeof(out);
-  out.name = text_of(value.name());
-  out.kind = value.kind();
-  out.element_type = value.element_type();
-  out.rank = value.rank();
-  out.flags = value.flags();
-  out.shape = value.shape().data();
-  out.dim_names = read(value.dim_names(), storage);
-  out.producer = value.producer();
-  out.consumers = value.consumers().data();
-  out.consumer_count = static_cast<uint64_t>(value.consumers_size());
-  if (value.has_constant()) {
-    EPHOST_ASSIGN_OR_RETURN(const eph_value constant, call.read(value.constant(), asked));
-    out.constant = storage.keep(constant);
-  }
-  if (value.has_content()) out.content = read_type(value.content(), storage);
-  return out;
-}
 
 const eph_graph_api ServedGraph::kApi = {sizeof(eph_graph_api),    &ServedGraph::get_graph,
                                          &ServedGraph::get_node,   &ServedGraph::get_value,
                                          &ServedGraph::find_value, &ServedGraph::get_opset,
                                          &ServedGraph::get_onnx};
 
-ServedGraph::ServedGraph(CallState& call, const wire::Graph& graph)
-    : eph_graph{&kApi}, call_(call), graph_(graph) {
-  for (const wire::Node& node : graph.nodes()) given_nodes_[node.index()] = &node;
-  for (const wire::ValueInfo& value : graph.values()) given_values_[value.index()] = &value;
+ServedGraph::ServedGraph(CallState& call, const wire::Graph& graph, const char* plain)
+    : eph_graph{&kApi},
+      call_(call),
+      graph_(graph),
+      part_(graph.part(), plain),
+      is_whole_(part_.nodes().size() == graph.node_count() &&
+                part_.values().size() == graph.value_count()),
+      storage_(part_.nodes().size() * sizeof(eph_node_info) +
+               part_.values().size() * sizeof(eph_value_info) + 1),
+      nodes_(is_whole_ ? part_.nodes().size() : 0),
+      values_(is_whole_ ? part_.values().size() : 0) {
+  if (is_whole_) return;
+  for (const PlainNode& node : part_.nodes()) given_nodes_[node.index] = &node;
+  for (const PlainValueInfo& value : part_.values()) given_values_[value.index] = &value;
+}
+
+const PlainNode* ServedGraph::given_node(uint32_t index) const {
+  if (is_whole_) return &part_.nodes()[index];
+  const auto found = given_nodes_.find(index);
+  return found == given_nodes_.end() ? nullptr : found->second;
+}
+
+const PlainValueInfo* ServedGraph::given_value(uint32_t index) const {
+  if (is_whole_) return &part_.values()[index];
+  const auto found = given_values_.find(index);
+  return found == given_values_.end() ? nullptr : found->second;
 }
 
 std::pair<std::string, std::string> ServedGraph::describe_node(uint32_t node) const {
-  const auto given = given_nodes_.find(node);
-  if (given == given_nodes_.end() || given->second == nullptr) return {};
-  return {given->second->op_type(), given->second->name()};
+  const PlainNode* const given = node < graph_.node_count() ? given_node(node) : nullptr;
+  if (given == nullptr) return {};
+  return {copy(part_.text(given->op_type)), copy(part_.text(given->name))};
 }
 
 Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = nodes_.find(index); known != nodes_.end()) return &known->second;
   if (index >= graph_.node_count()) {
     return Status(
         StatusCode::kInvalidArgument,
         formatted("get_node: the graph has {} nodes, and no node {}", graph_.node_count(), index));
   }
-  const wire::Node*& given = given_nodes_[index];
+  const eph_node_info*& known = is_whole_ ? nodes_[index] : other_nodes_[index];
+  if (known != nullptr) return known;
+  const PlainNode* given = given_node(index);
+  std::optional<GraphPart> asked;
   if (given == nullptr) {
     wire::Callback callback;
     callback.set_asked(wire::READ_GRAPH);
@@ -140,46 +79,48 @@ Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
     if (answer->code() != EPH_OK) {
       return Status(static_cast<StatusCode>(answer->code()), answer->message());
     }
-    given = &answer->node();
+    given = &asked.emplace(answer->part(), answer->plain().data()).nodes()[0];
   }
-  EPHOST_ASSIGN_OR_RETURN(const eph_node_info info, read_node(call_, *given, storage_, bodies_));
-  return &nodes_.emplace(index, info).first->second;
+  EPHOST_ASSIGN_OR_RETURN(const eph_node_info info,
+                          (asked ? *asked : part_).read(call_, *given, storage_, bodies_));
+  return known = storage_.keep(info);
 }
 
 Result<const eph_value_info*> ServedGraph::value(uint32_t index) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = values_.find(index); known != values_.end()) return &known->second;
   if (index >= graph_.value_count()) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("get_value: the graph has {} values, and no value {}",
                             graph_.value_count(), index));
   }
+  const eph_value_info*& known = is_whole_ ? values_[index] : other_values_[index];
+  if (known != nullptr) return known;
   wire::Callback callback;
   callback.set_asked(wire::READ_GRAPH);
   callback.set_graph(graph_.number());
   callback.set_index(index);
   callback.set_is_value(true);
-  const wire::ValueInfo*& given = given_values_[index];
+  const PlainValueInfo* given = given_value(index);
+  std::optional<GraphPart> asked;
   if (given == nullptr) {
     EPHOST_ASSIGN_OR_RETURN(const wire::Answer* const answer, call_.ask_and_keep(callback));
     if (answer->code() != EPH_OK) {
       return Status(static_cast<StatusCode>(answer->code()), answer->message());
     }
-    given = &answer->value_info();
+    given = &asked.emplace(answer->part(), answer->plain().data()).values()[0];
   }
   callback.set_asked(wire::READ_CONSTANT);
   EPHOST_ASSIGN_OR_RETURN(const eph_value_info info,
-                          read_value_info(call_, *given, storage_, &callback));
-  return &values_.emplace(index, info).first->second;
+                          (asked ? *asked : part_).read(call_, *given, storage_, &callback));
+  return known = storage_.keep(info);
 }
 
 Result<uint32_t> ServedGraph::index_of(std::string_view name) {
   const std::lock_guard lock(mutex_);
   if (!has_names_) {
     for (uint32_t i = 0; i < graph_.value_count(); ++i) {
-      const auto given = given_values_.find(i);
-      if (given != given_values_.end() && given->second != nullptr) {
-        names_.emplace(given->second->name(), i);
+      if (const PlainValueInfo* const given = given_value(i); given != nullptr) {
+        names_.emplace(view(part_.text(given->name)), i);
       } else {
         EPHOST_ASSIGN_OR_RETURN(const eph_value_info* const info, value(i));
         names_.emplace(view(info->name), i);

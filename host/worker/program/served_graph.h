@@ -12,14 +12,18 @@
 #include <vector>
 
 #include "host/worker/program/call_state.h"
+#include "host/worker/program/graph_part.h"
 
 namespace ephost::worker {
 
 // Safe from any thread, while the call lasts.
 class ServedGraph : public eph_graph {
  public:
-  // Borrows both. The message is part of what the call keeps.
-  ServedGraph(CallState& call, const wire::Graph& graph);
+  // Borrows all three. `plain` is the data of the message that the graph came with, which the call
+  // keeps.
+  ServedGraph(CallState& call, const wire::Graph& graph, const char* plain);
+  // A graph of the call's request.
+  ServedGraph(CallState& call, const wire::Graph& graph) : ServedGraph(call, graph, call.plain()) {}
   ServedGraph(const ServedGraph&) = delete;
   ServedGraph& operator=(const ServedGraph&) = delete;
 
@@ -41,27 +45,27 @@ class ServedGraph : public eph_graph {
   Result<const eph_node_info*> node(uint32_t index);
   Result<const eph_value_info*> value(uint32_t index);
   Result<uint32_t> index_of(std::string_view name);
+  // Null if the message does not have it.
+  [[nodiscard]] const PlainNode* given_node(uint32_t index) const;
+  [[nodiscard]] const PlainValueInfo* given_value(uint32_t index) const;
 
   CallState& call_;
   const wire::Graph& graph_;
+  const GraphPart part_;
+  const bool is_whole_;  // the message has all nodes and values, in their order
+  std::unordered_map<uint32_t, const PlainNode*> given_nodes_;  // otherwise: those that it has
+  std::unordered_map<uint32_t, const PlainValueInfo*> given_values_;
   std::recursive_mutex mutex_;  // guards what follows
   Storage storage_;
-  std::unordered_map<uint32_t, const wire::Node*> given_nodes_;
-  std::unordered_map<uint32_t, const wire::ValueInfo*> given_values_;
-  std::unordered_map<uint32_t, eph_node_info> nodes_;
-  std::unordered_map<uint32_t, eph_value_info> values_;
+  // What was read before, by index.
+  std::vector<const eph_node_info*> nodes_;
+  std::vector<const eph_value_info*> values_;
+  std::unordered_map<uint32_t, const eph_node_info*> other_nodes_;
+  std::unordered_map<uint32_t, const eph_value_info*> other_values_;
   std::unordered_map<std::string_view, uint32_t> names_;  // of all values, once one was asked for
   bool has_names_ = false;
   std::vector<std::unique_ptr<ServedGraph>> bodies_;
   std::map<uint64_t, std::span<const std::byte>> onnx_;
 };
-
-// A node and a value of a message as records, which live as long as `storage` and the message.
-// Bodies of the node are appended to `bodies`.
-[[nodiscard]] Result<eph_node_info> read_node(CallState& call, const wire::Node& node,
-                                              Storage& storage,
-                                              std::vector<std::unique_ptr<ServedGraph>>& bodies);
-[[nodiscard]] Result<eph_value_info> read_value_info(CallState& call, const wire::ValueInfo& value,
-                                                     Storage& storage, const wire::Callback* asked);
 
 }  // namespace ephost::worker

@@ -43,20 +43,32 @@ Calls& calls() {
   return *all;
 }
 
-// Asks the host in the call of this thread, or else in any that lasts.
-std::optional<wire::Answer> ask_host(const wire::Callback& callback) {
-  if (this_call.channel != nullptr) {
-    Result<wire::Answer> answer = ask(*this_call.channel, callback);
-    if (answer.ok()) return std::move(*answer);
-    return std::nullopt;
-  }
+// Uses the channel of this thread's call, or else that of any call that lasts: the first with which
+// `use` succeeds.
+template <class Use>
+bool with_channel(Use use) {
+  if (this_call.channel != nullptr) return use(*this_call.channel);
   Calls& all = calls();
   const std::lock_guard lock(all.mutex);
-  for (WorkerChannel* const channel : all.active) {
-    Result<wire::Answer> answer = ask(*channel, callback);
-    if (answer.ok()) return std::move(*answer);
-  }
-  return std::nullopt;
+  return std::any_of(all.active.begin(), all.active.end(),
+                     [&](WorkerChannel* channel) { return use(*channel); });
+}
+
+std::optional<wire::Answer> ask_host(const wire::Callback& callback) {
+  std::optional<wire::Answer> answer;
+  with_channel([&](WorkerChannel& channel) {
+    Result<wire::Answer> given = ask(channel, callback);
+    if (given.ok()) answer = std::move(*given);
+    return answer.has_value();
+  });
+  return answer;
+}
+
+// Whether the host was told, without or with waiting for it.
+bool tell_host(const wire::Callback& callback) {
+  const std::string bytes = callback.SerializeAsString();
+  return with_channel([&](WorkerChannel& channel) { return channel.post({bytes}); }) ||
+         ask_host(callback).has_value();
 }
 
 ThreadPool& pool() {
@@ -129,7 +141,7 @@ void ServedHost::log(const eph_host*, int32_t severity, eph_string message) noex
     callback.set_asked(wire::HOST_LOG);
     callback.set_severity(severity);
     callback.set_text(copy(message));
-    if (ask_host(callback)) return;
+    if (tell_host(callback)) return;
     const std::lock_guard lock(calls().mutex);
     if (calls().late.size() < kMostLate) calls().late.push_back(std::move(callback));
   } catch (const std::exception&) {  // only this message is lost
@@ -150,7 +162,7 @@ void ServedHost::report(const eph_host*, double fraction, eph_string message) no
     callback.set_asked(wire::PROGRESS_REPORT);
     callback.set_fraction(fraction);
     callback.set_text(copy(message));
-    (void)ask_host(callback);
+    (void)tell_host(callback);
   } catch (const std::exception&) {  // only this report is lost
   }
 }

@@ -33,19 +33,11 @@ void ServedPlugin::serve(WorkerChannel& channel) {
       channel.answer_hot(static_cast<uint32_t>(sizeof(plain) + plain.message_size));
       continue;
     }
-    auto& message = std::get<Message>(received);
-    wire::Request request;
-    Status accepted;
-    if (!request.ParseFromString(message.bytes)) {
-      accepted = Status(StatusCode::kFail, "the host's request cannot be read");
-    } else {
-      for (const uint64_t id : request.removed_regions()) mapped_regions().remove(id);
-      accepted = map_regions(request.regions(), message);
-    }
+    const auto call = std::make_shared<CallState>(channel);
+    const Status accepted = call->receive(std::get<Message>(received));
     if (!accepted.ok()) {
       fail(answer, accepted);
     } else {
-      const auto call = std::make_shared<CallState>(channel, std::move(request));
       const ActiveCall active(channel);
       try {
         if (call->request().call() == wire::COMPUTATION_COMPUTE) {

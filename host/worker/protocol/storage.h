@@ -12,6 +12,10 @@ namespace ephost::worker {
 // Not thread-safe.
 class Storage {
  public:
+  Storage() = default;
+  // `size`: the bytes that are expected, for one allocation.
+  explicit Storage(size_t size) : memory_(size) {}
+
   // `count` elements that are zero; null where there are none.
   template <class T>
   [[nodiscard]] T* array(size_t count) {

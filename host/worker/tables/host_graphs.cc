@@ -1,8 +1,11 @@
 #include "host/worker/tables/host_graphs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/base/format.h"
 #include "host/worker/protocol/error_text.h"
@@ -13,6 +16,8 @@ namespace {
 
 // Constants up to this size go into the message where they lie in no region.
 constexpr uint64_t kSmallConstant = 4096;
+// Descriptions of graphs up to this size go into the message, larger ones into memory of their own.
+constexpr size_t kSmallGraphs = 16384;
 
 std::span<const std::byte> bytes_of(const eph_value& value) {
   return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
@@ -33,14 +38,16 @@ void write_texts(const eph_string* texts, uint64_t count,
   for (uint64_t i = 0; texts != nullptr && i < count; ++i) *out.Add() = copy(texts[i]);
 }
 
-void write_type(const eph_type& type, wire::Type& out) {
-  out.set_kind(type.kind);
-  out.set_element_type(type.element_type);
-  out.set_rank(type.rank);
+PlainType plain_type(const eph_type& type, GraphPartWriter& writer) {
   const uint64_t rank = type.rank > 0 ? static_cast<uint64_t>(type.rank) : 0;
-  add(type.shape, rank, *out.mutable_shape());
-  write_texts(type.dim_names, rank, *out.mutable_dim_names());
-  if (type.content != nullptr) write_type(*type.content, *out.mutable_content());
+  PlainType plain = {type.kind, type.element_type, type.rank};
+  plain.shape = writer.array(type.shape, rank);
+  plain.dim_names = writer.texts(type.dim_names, rank);
+  if (type.content != nullptr) {
+    const PlainType content = plain_type(*type.content, writer);
+    plain.content = writer.array(&content, 1);
+  }
+  return plain;
 }
 
 void write_frame_of_value(const eph_value& value, wire::Value& out) {
@@ -102,99 +109,124 @@ Status HostGraphs::write_frame(const eph_graph* graph, wire::Graph& out) {
   return {};
 }
 
-void HostGraphs::write_node(const eph_node_info& info, uint32_t index, wire::Node& out,
-                            Status& failure) {
-  out.set_index(index);
-  out.set_name(copy(info.name));
-  out.set_op_type(copy(info.op_type));
-  out.set_domain(copy(info.domain));
-  out.set_overload(copy(info.overload));
-  out.set_since_version(info.since_version);
-  out.set_flags(info.flags);
-  add(info.inputs, info.input_count, *out.mutable_inputs());
-  add(info.outputs, info.output_count, *out.mutable_outputs());
-  add(info.implicit_inputs, info.implicit_input_count, *out.mutable_implicit_inputs());
-  write(info.metadata, info.metadata_count, *out.mutable_metadata());
-  for (uint64_t i = 0; i < info.attribute_count; ++i) {
-    const eph_attribute& attribute = info.attributes[i];
-    wire::Attribute& added = *out.add_attributes();
-    write(attribute, added);
-    switch (attribute.kind) {
-      case EPH_ATTRIBUTE_TENSOR:
-      case EPH_ATTRIBUTE_TENSORS:
-      case EPH_ATTRIBUTE_SPARSE_TENSOR:
-      case EPH_ATTRIBUTE_SPARSE_TENSORS:
-        for (uint64_t v = 0; attribute.values != nullptr && v < attribute.count; ++v) {
-          write(static_cast<const eph_value*>(attribute.values)[v], outgoing_, *added.add_values());
-        }
-        break;
-      case EPH_ATTRIBUTE_GRAPH:
-      case EPH_ATTRIBUTE_GRAPHS:
-        for (uint64_t g = 0; g < attribute.count && failure.ok(); ++g) {
-          failure = write_all(static_cast<const eph_graph* const*>(attribute.values)[g],
-                              *added.add_graphs());
-        }
-        break;
-      default:
-        break;
+Result<PlainAttribute> HostGraphs::plain_attribute(const eph_attribute& attribute,
+                                                   GraphPartWriter& writer) {
+  PlainAttribute plain;
+  plain.name = writer.text(attribute.name);
+  plain.kind = attribute.kind;
+  const uint64_t count = attribute.values == nullptr ? 0 : attribute.count;
+  switch (attribute.kind) {
+    case EPH_ATTRIBUTE_FLOAT:
+    case EPH_ATTRIBUTE_FLOATS:
+      plain.values = writer.array(static_cast<const float*>(attribute.values), count);
+      break;
+    case EPH_ATTRIBUTE_INT:
+    case EPH_ATTRIBUTE_INTS:
+      plain.values = writer.array(static_cast<const int64_t*>(attribute.values), count);
+      break;
+    case EPH_ATTRIBUTE_STRING:
+    case EPH_ATTRIBUTE_STRINGS:
+      plain.values = writer.texts(static_cast<const eph_string*>(attribute.values), count);
+      break;
+    case EPH_ATTRIBUTE_TENSOR:
+    case EPH_ATTRIBUTE_TENSORS:
+    case EPH_ATTRIBUTE_SPARSE_TENSOR:
+    case EPH_ATTRIBUTE_SPARSE_TENSORS: {
+      wire::Rare& rare = writer.add_rare(plain.rare);
+      for (uint64_t i = 0; i < count; ++i) {
+        write(static_cast<const eph_value*>(attribute.values)[i], outgoing_, *rare.add_values());
+      }
+      break;
     }
+    case EPH_ATTRIBUTE_GRAPH:
+    case EPH_ATTRIBUTE_GRAPHS: {
+      wire::Rare& rare = writer.add_rare(plain.rare);
+      for (uint64_t i = 0; i < count; ++i) {
+        EPHOST_RETURN_IF_ERROR(write_all(static_cast<const eph_graph* const*>(attribute.values)[i],
+                                         *rare.add_graphs()));
+      }
+      break;
+    }
+    default:
+      break;
   }
+  return plain;
 }
 
-void HostGraphs::write_value(const eph_value_info& info, uint32_t index, wire::ValueInfo& out) {
-  out.set_index(index);
-  out.set_name(copy(info.name));
-  out.set_kind(info.kind);
-  out.set_element_type(info.element_type);
-  out.set_rank(info.rank);
-  out.set_flags(info.flags);
-  const uint64_t rank = info.rank > 0 ? static_cast<uint64_t>(info.rank) : 0;
-  add(info.shape, rank, *out.mutable_shape());
-  write_texts(info.dim_names, rank, *out.mutable_dim_names());
-  out.set_producer(info.producer);
-  add(info.consumers, info.consumer_count, *out.mutable_consumers());
-  if (info.content != nullptr) write_type(*info.content, *out.mutable_content());
-  if (info.constant == nullptr) return;
-  const eph_value& constant = *info.constant;
-  wire::Value& written = *out.mutable_constant();
+Status HostGraphs::write_node(const eph_node_info& info, uint32_t index, GraphPartWriter& writer) {
+  PlainNode plain = {index, info.since_version, info.flags};
+  plain.name = writer.text(info.name);
+  plain.op_type = writer.text(info.op_type);
+  plain.domain = writer.text(info.domain);
+  plain.overload = writer.text(info.overload);
+  plain.inputs = writer.array(info.inputs, info.input_count);
+  plain.outputs = writer.array(info.outputs, info.output_count);
+  plain.implicit_inputs = writer.array(info.implicit_inputs, info.implicit_input_count);
+  std::vector<PlainPair> pairs;
+  for (uint64_t i = 0; i < info.metadata_count; ++i) {
+    pairs.push_back({writer.text(info.metadata[i].key), writer.text(info.metadata[i].value)});
+  }
+  plain.metadata = writer.array(pairs.data(), pairs.size());
+  std::vector<PlainAttribute> attributes;
+  for (uint64_t i = 0; i < info.attribute_count; ++i) {
+    EPHOST_ASSIGN_OR_RETURN(attributes.emplace_back(), plain_attribute(info.attributes[i], writer));
+  }
+  plain.attributes = writer.array(attributes.data(), attributes.size());
+  writer.add(plain);
+  return {};
+}
+
+void HostGraphs::write_value(const eph_value_info& info, uint32_t index, GraphPartWriter& writer) {
+  PlainValueInfo plain = {index, info.flags, info.producer};
+  plain.type = plain_type(
+      {info.kind, info.element_type, info.rank, 0, info.shape, info.dim_names, info.content},
+      writer);
+  plain.name = writer.text(info.name);
+  plain.consumers = writer.array(info.consumers, info.consumer_count);
+  if (info.constant != nullptr) {
+    write_constant(*info.constant, *writer.add_rare(plain.constant).add_values());
+  }
+  writer.add(plain);
+}
+
+void HostGraphs::write_constant(const eph_value& constant, wire::Value& out) {
   if (!is_plain_tensor(constant) || constant.byte_size <= kSmallConstant) {
-    write(constant, outgoing_, written);
+    write(constant, outgoing_, out);
     return;
   }
-  write_frame_of_value(constant, written);
-  if (!outgoing_.refer(bytes_of(constant), *written.mutable_data()->mutable_shared())) {
-    written.mutable_data()->set_on_request(true);
+  write_frame_of_value(constant, out);
+  if (!outgoing_.refer(bytes_of(constant), *out.mutable_data()->mutable_shared())) {
+    out.mutable_data()->set_on_request(true);
   }
 }
 
-Status HostGraphs::add_node(const eph_graph* graph, uint32_t index, wire::Graph& out) {
+Status HostGraphs::add_node(const eph_graph* graph, uint32_t index, GraphPartWriter& writer) {
   eph_node_info info = {};
   info.struct_size = sizeof(info);
   ErrorText error;
   const int32_t code = graph->api->get_node(graph, index, &info, &error);
   if (code != EPH_OK) return failed("get_node", code, error);
-  Status failure;
-  write_node(info, index, *out.add_nodes(), failure);
-  return failure;
+  return write_node(info, index, writer);
 }
 
-Status HostGraphs::add_value(const eph_graph* graph, uint32_t index, wire::Graph& out) {
+Status HostGraphs::add_value(const eph_graph* graph, uint32_t index, GraphPartWriter& writer) {
   eph_value_info info = {};
   info.struct_size = sizeof(info);
   ErrorText error;
   const int32_t code = graph->api->get_value(graph, index, &info, &error);
   if (code != EPH_OK) return failed("get_value", code, error);
-  write_value(info, index, *out.add_values());
+  write_value(info, index, writer);
   return {};
 }
 
 Status HostGraphs::write_all(const eph_graph* graph, wire::Graph& out) {
   EPHOST_RETURN_IF_ERROR(write_frame(graph, out));
+  GraphPartWriter writer(plain_, *out.mutable_part(), out.node_count(), out.value_count());
   for (uint32_t i = 0; i < out.node_count(); ++i) {
-    EPHOST_RETURN_IF_ERROR(add_node(graph, i, out));
+    EPHOST_RETURN_IF_ERROR(add_node(graph, i, writer));
   }
   for (uint32_t i = 0; i < out.value_count(); ++i) {
-    EPHOST_RETURN_IF_ERROR(add_value(graph, i, out));
+    EPHOST_RETURN_IF_ERROR(add_value(graph, i, writer));
   }
   return {};
 }
@@ -203,15 +235,33 @@ Status HostGraphs::write_one(const eph_graph* graph, uint32_t node, wire::Graph&
   EPHOST_RETURN_IF_ERROR(write_frame(graph, out));
   // Inputs and outputs of the graph may be many, and a kernel has no use for them: they are asked
   // for with the graph's nodes.
-  EPHOST_RETURN_IF_ERROR(add_node(graph, node, out));
-  const wire::Node written = out.nodes(0);
-  for (const auto* const list :
-       {&written.inputs(), &written.outputs(), &written.implicit_inputs()}) {
-    for (const uint32_t value : *list) {
-      if (value == EPH_NONE) continue;
-      EPHOST_RETURN_IF_ERROR(add_value(graph, value, out));
-    }
+  eph_node_info info = {};
+  info.struct_size = sizeof(info);
+  ErrorText error;
+  const int32_t code = graph->api->get_node(graph, node, &info, &error);
+  if (code != EPH_OK) return failed("get_node", code, error);
+  std::vector<uint32_t> values;
+  const auto add = [&](const uint32_t* list, uint64_t count) {
+    std::copy_if(list, list + count, std::back_inserter(values),
+                 [](uint32_t value) { return value != EPH_NONE; });
+  };
+  add(info.inputs, info.input_count);
+  add(info.outputs, info.output_count);
+  add(info.implicit_inputs, info.implicit_input_count);
+  GraphPartWriter writer(plain_, *out.mutable_part(), 1, values.size());
+  EPHOST_RETURN_IF_ERROR(write_node(info, node, writer));
+  for (const uint32_t value : values) {
+    EPHOST_RETURN_IF_ERROR(add_value(graph, value, writer));
   }
+  return {};
+}
+
+Status HostGraphs::write_operator(const eph_node_info& node,
+                                  std::span<const std::pair<uint32_t, eph_value_info>> values,
+                                  wire::Graph& out) {
+  GraphPartWriter writer(plain_, *out.mutable_part(), 1, values.size());
+  EPHOST_RETURN_IF_ERROR(write_node(node, 0, writer));
+  for (const auto& [number, value] : values) write_value(value, number, writer);
   return {};
 }
 
@@ -239,15 +289,17 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
     eph_node_info info = {};
     info.struct_size = sizeof(info);
     code = graph->api->get_node(graph, callback.index(), &info, &error);
-    Status failure;
-    if (code == EPH_OK) write_node(info, callback.index(), *out.mutable_node(), failure);
-    EPHOST_RETURN_IF_ERROR(failure);
+    if (code == EPH_OK) {
+      GraphPartWriter writer(plain_, *out.mutable_part(), 1, 0);
+      EPHOST_RETURN_IF_ERROR(write_node(info, callback.index(), writer));
+    }
   } else {
     eph_value_info info = {};
     info.struct_size = sizeof(info);
     code = graph->api->get_value(graph, callback.index(), &info, &error);
     if (code == EPH_OK && callback.asked() == wire::READ_GRAPH) {
-      write_value(info, callback.index(), *out.mutable_value_info());
+      GraphPartWriter writer(plain_, *out.mutable_part(), 0, 1);
+      write_value(info, callback.index(), writer);
     } else if (code == EPH_OK) {
       if (info.constant == nullptr || !is_plain_tensor(*info.constant)) {
         return Status(StatusCode::kEpFail,
@@ -260,9 +312,24 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
       outgoing_.attach(std::move(sealed));
     }
   }
+  out.set_plain(std::exchange(plain_, {}));
   out.set_code(code);
   out.set_has_message(error.is_set());
   out.set_message(error.text());
+  return {};
+}
+
+Status HostGraphs::finish(wire::Request& request) {
+  if (plain_.size() <= kSmallGraphs) {
+    request.set_plain(std::exchange(plain_, {}));
+    return {};
+  }
+  request.set_plain_size(plain_.size());
+  EPHOST_ASSIGN_OR_RETURN(
+      FileDescriptor sealed,
+      SealedMapping::seal("ephost-graphs", std::as_bytes(std::span(std::as_const(plain_)))));
+  outgoing_.attach(std::move(sealed));
+  plain_ = {};
   return {};
 }
 

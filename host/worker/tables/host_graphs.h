@@ -4,9 +4,13 @@
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "host/worker/protocol/messages.pb.h"
+#include "host/worker/tables/graph_part_writer.h"
 #include "host/worker/tables/outgoing.h"
 
 namespace ephost::worker {
@@ -23,19 +27,28 @@ class HostGraphs {
   Status write_all(const eph_graph* graph, wire::Graph& out);
   // One node of it, and its values.
   Status write_one(const eph_graph* graph, uint32_t node, wire::Graph& out);
-  void write_node(const eph_node_info& info, uint32_t index, wire::Node& out, Status& failure);
-  void write_value(const eph_value_info& info, uint32_t index, wire::ValueInfo& out);
+  // The node of an operator and values by number, as if they were a graph.
+  Status write_operator(const eph_node_info& node,
+                        std::span<const std::pair<uint32_t, eph_value_info>> values,
+                        wire::Graph& out);
+  // Adds the descriptions of all graphs to the request that states them.
+  Status finish(wire::Request& request);
 
   // Answers READ_GRAPH, READ_CONSTANT or GRAPH_GET_ONNX. A failure breaks the protocol.
   Status answer(const wire::Callback& callback, wire::Answer& out);
 
  private:
   Status write_frame(const eph_graph* graph, wire::Graph& out);
-  Status add_node(const eph_graph* graph, uint32_t index, wire::Graph& out);
-  Status add_value(const eph_graph* graph, uint32_t index, wire::Graph& out);
+  Status write_node(const eph_node_info& info, uint32_t index, GraphPartWriter& writer);
+  void write_value(const eph_value_info& info, uint32_t index, GraphPartWriter& writer);
+  Status add_node(const eph_graph* graph, uint32_t index, GraphPartWriter& writer);
+  Status add_value(const eph_graph* graph, uint32_t index, GraphPartWriter& writer);
+  Result<PlainAttribute> plain_attribute(const eph_attribute& attribute, GraphPartWriter& writer);
+  void write_constant(const eph_value& constant, wire::Value& out);
 
   Outgoing& outgoing_;
   std::vector<const eph_graph*> graphs_;  // by number - 1
+  std::string plain_;                     // of what was not sent yet
 };
 
 }  // namespace ephost::worker

@@ -1,4 +1,5 @@
 // The functions of the other extensions: runs, profiling, wishes, shapes, contexts.
+#include "host/worker/protocol/arena_message.h"
 #include "host/worker/tables/remote_provider.h"
 
 namespace ephost::worker {
@@ -130,7 +131,8 @@ struct Remote<&Shapes::get_wishes> {
       RemoteProvider& provider = RemoteProvider::self(handle);
       Outgoing outgoing(provider.worker().regions());
       HostGraphs graphs(outgoing);
-      wire::Request request;
+      const ArenaMessage<wire::Request> message;
+      wire::Request& request = *message;
       request.set_call(wire::SHAPES_GET_WISHES);
       EPHOST_RETURN_IF_ERROR(graphs.write_all(graph, *request.mutable_graph()));
       EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing, &graphs));

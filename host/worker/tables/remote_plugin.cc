@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/plugin/adopt.h"
+#include "host/worker/protocol/arena_message.h"
 #include "host/worker/tables/remote_tables.h"
 
 namespace ephost::worker {
@@ -70,22 +72,22 @@ int32_t RemoteOperators::infer(const eph_operator_def* self, eph_inference* infe
     EPHOST_ASSIGN_OR_RETURN(const auto worker, definition.workers->front());
     Outgoing outgoing(worker->regions());
     HostGraphs graphs(outgoing);
-    wire::Request request;
+    const ArenaMessage<wire::Request> message;
+    wire::Request& request = *message;
     request.set_call(wire::OPERATOR_INFER);
     request.set_node(definition.index);
     eph_node_info node = {};
     node.struct_size = sizeof(node);
     const int32_t code = inference->api->get_node(inference, &node, error);
     if (code != EPH_OK) return code;
-    Status failure;
-    graphs.write_node(node, 0, *request.mutable_graph()->add_nodes(), failure);
-    EPHOST_RETURN_IF_ERROR(failure);
+    std::vector<std::pair<uint32_t, eph_value_info>> values;
     for (uint32_t i = 0; i < node.input_count; ++i) {
       eph_value_info value = {};
       value.struct_size = sizeof(value);
       if (inference->api->get_input(inference, i, &value, nullptr) != EPH_OK) continue;
-      graphs.write_value(value, i, *request.mutable_graph()->add_values());
+      values.emplace_back(i, value);
     }
+    EPHOST_RETURN_IF_ERROR(graphs.write_operator(node, values, *request.mutable_graph()));
     EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
                             worker->call(request, outgoing, {.graphs = &graphs}));
     for (const wire::InferredOutput& output : answer.outputs()) {

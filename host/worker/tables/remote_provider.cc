@@ -6,6 +6,7 @@
 #include <span>
 
 #include "host/plugin/adopt.h"
+#include "host/worker/protocol/arena_message.h"
 
 namespace ephost::worker {
 
@@ -204,7 +205,8 @@ struct Remote<&Api::get_capability> {
       RemoteProvider& provider = RemoteProvider::self(handle);
       Outgoing outgoing(provider.worker().regions());
       HostGraphs graphs(outgoing);
-      wire::Request request;
+      const ArenaMessage<wire::Request> message;
+      wire::Request& request = *message;
       request.set_call(wire::PROVIDER_GET_CAPABILITY);
       wire::Graph& written = *request.mutable_graph();
       EPHOST_RETURN_IF_ERROR(graphs.write_all(graph, written));
@@ -251,7 +253,8 @@ struct Remote<&Api::create_kernel> {
       RemoteProvider& provider = RemoteProvider::self(handle);
       Outgoing outgoing(provider.worker().regions());
       HostGraphs graphs(outgoing);
-      wire::Request request;
+      const ArenaMessage<wire::Request> message;
+      wire::Request& request = *message;
       request.set_call(wire::PROVIDER_CREATE_KERNEL);
       request.set_node(node);
       EPHOST_RETURN_IF_ERROR(graphs.write_one(graph, node, *request.mutable_graph()));
@@ -274,7 +277,8 @@ struct Remote<&Api::compile> {
       RemoteProvider& provider = RemoteProvider::self(handle);
       Outgoing outgoing(provider.worker().regions());
       HostGraphs graphs(outgoing);
-      wire::Request request;
+      const ArenaMessage<wire::Request> message;
+      wire::Request& request = *message;
       request.set_call(wire::PROVIDER_COMPILE);
       const auto* at = reinterpret_cast<const std::byte*>(partitions);
       for (uint64_t i = 0; i < count; ++i, at += stride) {

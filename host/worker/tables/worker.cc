@@ -30,6 +30,23 @@ void log_late(const wire::Answer& answer, const HostTables* host) {
   }
 }
 
+// What is logged, and how far a call has come.
+Status take_posted(const Message& message, const HostTables* host) {
+  wire::Callback posted;
+  if (!message.descriptors.empty() || !posted.ParseFromString(message.bytes)) {
+    return broken("a post that cannot be read");
+  }
+  if (posted.asked() == wire::HOST_LOG && host != nullptr) {
+    host->host->api->log(host->host, posted.severity(), text_of(posted.text()));
+  } else if (posted.asked() == wire::PROGRESS_REPORT && host != nullptr &&
+             host->progress != nullptr) {
+    host->progress->report(host->host, posted.fraction(), text_of(posted.text()));
+  } else {
+    return broken(formatted("a post of {}", static_cast<int>(posted.asked())));
+  }
+  return {};
+}
+
 }  // namespace
 
 HostTables::HostTables(const eph_host* given) : host(given) {
@@ -214,8 +231,11 @@ Result<wire::Answer> Worker::call(wire::Request& request, Outgoing& outgoing,
            host->progress->is_cancelled(host->host) != 0;
   };
   CallOptions options = options_for(request.call());
+  const auto posted = [&](Message message) { return take_posted(message, subjects.host); };
   options.on_callback = callback;
+  options.on_posted = posted;
   options.is_cancelled = is_cancelled;
+  if (subjects.graphs != nullptr) EPHOST_RETURN_IF_ERROR(subjects.graphs->finish(request));
   EPHOST_ASSIGN_OR_RETURN(Message message, finish(request, outgoing));
   EPHOST_ASSIGN_OR_RETURN(const Message answer, channel->call(std::move(message), options));
   outgoing.confirm();
@@ -234,7 +254,9 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
   };
   const auto is_cancelled = [&] { return run.api->is_cancelled(&run) != 0; };
   CallOptions options = options_for(wire::COMPUTATION_COMPUTE);
+  const auto posted = [&](Message message) { return take_posted(message, subjects.host); };
   options.on_callback = callback;
+  options.on_posted = posted;
   options.is_cancelled = is_cancelled;
   if (!remote.is_hot()) {
     wire::Request request;

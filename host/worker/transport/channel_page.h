@@ -34,6 +34,8 @@ struct alignas(64) ChannelPage {
   std::atomic<uint32_t> size;
   // Whether the message lies in `message` (1) or is to be taken from the socket (0).
   std::atomic<uint32_t> is_short;
+  // How many messages the worker has posted, by which the host knows that some are in the socket.
+  std::atomic<uint32_t> posted;
   alignas(64) std::atomic<uint32_t> is_cancelled;
   alignas(64) std::array<std::byte, kHotAreaBytes> hot;
   alignas(64) std::array<std::byte, kShortMessageBytes> message;

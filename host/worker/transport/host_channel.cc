@@ -20,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kSliceOfCancellation = std::chrono::milliseconds(2);
 constexpr size_t kMinStaging = size_t{64} << 10;
+// Posts that are taken in a row; a socket holds fewer.
+constexpr size_t kMostPosted = 4096;
 
 }  // namespace
 
@@ -50,7 +52,7 @@ Result<Message> HostChannel::call(Message request, const CallOptions& options) {
   EPHOST_RETURN_IF_ERROR(put_message(request));
   EPHOST_ASSIGN_OR_RETURN(const Turn turn, finish(Turn::kRequest, options));
   if (turn != Turn::kAnswer) return reject("the answer to another kind of call");
-  return take_message();
+  return take_message(options);
 }
 
 Result<uint32_t> HostChannel::call_hot(uint32_t request_size, const CallOptions& options) {
@@ -87,7 +89,7 @@ Result<Turn> HostChannel::finish(Turn passed, const CallOptions& options) {
 
 Status HostChannel::answer_callback(const CallOptions& options) {
   if (!options.on_callback) return reject("a callback within a call that has none");
-  EPHOST_ASSIGN_OR_RETURN(Message question, take_message());
+  EPHOST_ASSIGN_OR_RETURN(Message question, take_message(options));
   Result<Message> answer = options.on_callback(std::move(question));
   if (!answer.ok()) return reject(answer.status().message());
   const Status sent = put_message(*answer);
@@ -98,7 +100,7 @@ Status HostChannel::answer_callback(const CallOptions& options) {
 
 Result<Turn> HostChannel::wait(Turn passed, const CallOptions& options) {
   while (true) {
-    if (!state_->is_usable()) return state_->status();
+    if (!state_->is_usable()) return take_last_posted(options, state_->status());
     std::chrono::nanoseconds slice = options.is_cancelled ? kSliceOfCancellation : kSlice;
     if (options.limit.count() != 0) {
       const std::chrono::nanoseconds left = deadline_ - Clock::now();
@@ -107,18 +109,21 @@ Result<Turn> HostChannel::wait(Turn passed, const CallOptions& options) {
         state_->kill(formatted("it took longer than {} s{}{}", limit.count(),
                                options.limit_name.empty() ? "" : ", the limit of ",
                                options.limit_name));
-        return state_->status();
+        return take_last_posted(options, state_->status());
       }
       slice = std::min(slice, left);
     }
     const uint32_t turn = wait_for_turn(*page_, passed, spin_, slice);
+    if (page_->posted.load(std::memory_order_acquire) != posted_) {
+      EPHOST_RETURN_IF_ERROR(take_posted(options));
+    }
     switch (static_cast<Turn>(turn)) {
       case Turn::kCallback:
       case Turn::kAnswer:
       case Turn::kHotAnswer:
         return static_cast<Turn>(turn);
       case Turn::kClosed:
-        return state_->failure_after_hangup();
+        return take_last_posted(options, state_->failure_after_hangup());
       default:
         if (turn != static_cast<uint32_t>(passed)) return reject("an invalid turn");
     }
@@ -141,16 +146,50 @@ Status HostChannel::put_message(const Message& message) {
   return Status::ok_status();
 }
 
-Result<Message> HostChannel::take_message() {
+Result<Message> HostChannel::take_message(const CallOptions& options) {
   if (page_->is_short.load(std::memory_order_relaxed) != 0) {
     const uint32_t size = page_->size.load(std::memory_order_relaxed);
     if (size > kShortMessageBytes) return reject(formatted("a short message of {} bytes", size));
     return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};
   }
-  Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
-  if (!message.ok()) return reject("an invalid message: " + message.status().message());
-  if (!*message) return state_->failure_after_hangup();
-  return std::move(**message);
+  for (size_t i = 0; i < kMostPosted; ++i) {
+    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
+    if (!message.ok()) return reject("an invalid message: " + message.status().message());
+    if (!*message) return state_->failure_after_hangup();
+    if (!(*message)->is_posted) return std::move(**message);
+    EPHOST_RETURN_IF_ERROR(handle_posted(std::move(**message), options));
+  }
+  return reject("posts without end");
+}
+
+// What the page counts is in the socket already.
+Status HostChannel::take_posted(const CallOptions& options) {
+  const uint32_t count = page_->posted.load(std::memory_order_acquire) - posted_;
+  for (uint32_t i = 0; i < std::min<uint32_t>(count, kMostPosted); ++i) {
+    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
+    if (!message.ok()) return reject("an invalid message: " + message.status().message());
+    if (!*message) return state_->failure_after_hangup();
+    if (!(*message)->is_posted) return reject("a message out of turn");
+    EPHOST_RETURN_IF_ERROR(handle_posted(std::move(**message), options));
+  }
+  return Status::ok_status();
+}
+
+Status HostChannel::handle_posted(Message message, const CallOptions& options) {
+  ++posted_;
+  if (!options.on_posted) return Status::ok_status();
+  const Status taken = options.on_posted(std::move(message));
+  return taken.ok() ? taken : reject(taken.message());
+}
+
+// The worker has ended with `failure`; what it said before is in the socket.
+Status HostChannel::take_last_posted(const CallOptions& options, Status failure) {
+  for (size_t i = 0; options.on_posted && i < kMostPosted; ++i) {
+    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
+    if (!message.ok() || !*message || !(*message)->is_posted) break;
+    if (!options.on_posted(std::move(**message)).ok()) break;
+  }
+  return failure;
 }
 
 Result<SharedPlace> HostChannel::staging(size_t size) {

@@ -27,9 +27,14 @@ class WorkerState;
 // protocol, and says what was wrong with them ("names kernel 7, which does not exist").
 using OnCallback = FunctionRef<Result<Message>(Message)>;
 
+// Takes what the worker posted. A failure ends the worker, too.
+using OnPosted = FunctionRef<Status(Message)>;
+
 // Of one call; everything is borrowed while it lasts.
 struct CallOptions {
   OnCallback on_callback = {};  // without one, any callback breaks the protocol
+  // While the call lasts, at its end, and when the worker ends. Without one, posts are dropped.
+  OnPosted on_posted = {};
   // Longest duration, callbacks included; zero: no limit. When it is over the worker is killed.
   std::chrono::nanoseconds limit{0};
   // What has the limit, for the message: "session.isolation.run_seconds".
@@ -77,7 +82,10 @@ class HostChannel {
   [[nodiscard]] Status answer_callback(const CallOptions& options);
   [[nodiscard]] Result<Turn> wait(Turn passed, const CallOptions& options);
   [[nodiscard]] Status put_message(const Message& message);
-  [[nodiscard]] Result<Message> take_message();
+  [[nodiscard]] Result<Message> take_message(const CallOptions& options);
+  [[nodiscard]] Status take_posted(const CallOptions& options);
+  [[nodiscard]] Status handle_posted(Message message, const CallOptions& options);
+  [[nodiscard]] Status take_last_posted(const CallOptions& options, Status failure);
   void close();          // the worker's thread of this channel ends
   void wake_at_death();  // by the watcher's thread
 
@@ -87,6 +95,7 @@ class HostChannel {
   ChannelPage* page_;
   SharedMemory staging_;
   SpinBudget spin_;
+  uint32_t posted_ = 0;                             // that were taken
   std::chrono::steady_clock::time_point deadline_;  // of the current call
 };
 

@@ -18,6 +18,7 @@ inline constexpr size_t kMaxDescriptors = 64;
 struct Message {
   std::string bytes;
   std::vector<FileDescriptor> descriptors = {};  // closed with the message unless taken out of it
+  bool is_posted = false;                        // by the worker, which does not wait for an answer
 };
 
 }  // namespace ephost::worker

@@ -29,7 +29,8 @@ constexpr size_t kMaxSent = kMaxDescriptors + 1;
 
 struct PacketHeader {
   uint32_t magic = kMagic;
-  uint32_t is_in_memory = 0;  // 1: the bytes are those of the first descriptor
+  uint16_t is_in_memory = 0;  // 1: the bytes are those of the first descriptor
+  uint16_t is_posted = 0;     // 1: Message::is_posted
   uint64_t size = 0;          // of the message
 };
 
@@ -102,11 +103,12 @@ Result<std::string> read_memory(const FileDescriptor& memory, size_t size) {
 
 Result<Message> unpack(const PacketHeader& header, std::string_view rest,
                        std::vector<FileDescriptor> descriptors) {
-  if (header.magic != kMagic || header.is_in_memory > 1) return failure("a packet is malformed");
+  if (header.magic != kMagic || header.is_in_memory > 1 || header.is_posted > 1)
+    return failure("a packet is malformed");
   if (header.size > kMaxMessageBytes) {
     return failure(formatted("a message of {} bytes is too large", header.size));
   }
-  Message message{std::string(rest), std::move(descriptors)};
+  Message message{std::string(rest), std::move(descriptors), header.is_posted != 0};
   if (header.is_in_memory != 0) {
     if (!rest.empty() || message.descriptors.empty()) return failure("a packet is malformed");
     EPHOST_ASSIGN_OR_RETURN(message.bytes, read_memory(message.descriptors.front(), header.size));
@@ -136,7 +138,7 @@ Status send_packet(const FileDescriptor& socket, const Message& message, Waiting
                             message.bytes.size(), message.descriptors.size(), kMaxMessageBytes,
                             kMaxDescriptors));
   }
-  PacketHeader header{.size = message.bytes.size()};
+  PacketHeader header{.is_posted = message.is_posted, .size = message.bytes.size()};
   std::vector<int> sent;
   FileDescriptor memory;
   std::array<iovec, 2> parts = {iovec{&header, sizeof header}, iovec{}};

@@ -112,4 +112,12 @@ Result<Message> WorkerChannel::call_back(Message message) {
   return take_message(*page_, socket_);
 }
 
+bool WorkerChannel::post(Message message) {
+  const std::lock_guard lock(turn_mutex_);
+  message.is_posted = true;
+  if (!is_in_call_ || !send_packet(socket_, message, Waiting::kNo).ok()) return false;
+  page_->posted.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
 }  // namespace ephost::worker

@@ -46,6 +46,10 @@ class WorkerChannel {
   // FAIL outside of a call, when the message is too large, and when the host is gone.
   [[nodiscard]] Result<Message> call_back(Message message);
 
+  // Tells the host something without waiting for it. From any thread. False outside of a call, and
+  // when the socket is full: then call_back may be used.
+  [[nodiscard]] bool post(Message message);
+
   [[nodiscard]] std::span<std::byte> hot_area() { return page_->hot; }
   // Whether the host wants the current call to end early. From any thread; costs one load.
   [[nodiscard]] bool is_cancelled() const noexcept {
