@@ -160,7 +160,8 @@ void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags) {
       .repeatable()
       .group(kSessionGroup);
   app.add_flag("--allow-writable-plugins", flags.allow_writable_plugins,
-               "Use plugins also where other users can change them (containers)")
+               "Use plugins, selections and cache stores also where other users can change them "
+               "(containers)")
       .group(kSessionGroup);
   app.add("--signatures", flags.signatures,
           "What becomes of plugins and context models without a valid signature: off, warn or "
@@ -346,9 +347,12 @@ void apply(const ReportFlags& flags) {
   ::setenv("EPHOST_LOG_FORMAT", log_format() == LogFormat::kJson ? "json" : "text", 1);
 }
 
-Result<Environment> open_environment(const EnvironmentFlags& flags) {
-  // The library reads the variable whenever it is about to use a file of a plugin.
+void apply(const EnvironmentFlags& flags) {
   if (flags.allow_writable_plugins) ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
+}
+
+Result<Environment> open_environment(const EnvironmentFlags& flags) {
+  apply(flags);
   EnvironmentOptions options;
   options.plugin_directories = flags.plugin_paths;
   options.call_warning = std::chrono::ceil<std::chrono::milliseconds>(

@@ -118,6 +118,9 @@ Argument add_pair_option(ArgumentParser& app, const std::string& name,
 // Sets the level and the format of the log, also for the library.
 void apply(const ReportFlags& flags);
 
+// Sets what the library reads from the environment variables of the process whenever it is about
+// to use a file. For commands that read files before they call open_environment, which does it too.
+void apply(const EnvironmentFlags& flags);
 [[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);
 
 // The selection file that a session uses: of --selection, or of find_selection unless --ep or

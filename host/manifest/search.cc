@@ -237,15 +237,7 @@ Result<FoundPlugin> read_plugin(const fs::path& manifest) {
 }
 
 Status check_plugin_owner(const fs::path& path) {
-  const bool privileged = ::getauxval(AT_SECURE) != 0;
-  if (!privileged && environment_value("EPHOST_ALLOW_WRITABLE_PLUGINS") == "1") return {};
-  const Status status = check_ownership(path);
-  if (status.code() != StatusCode::kInvalidArgument) return status;
-  return Status(StatusCode::kInvalidArgument,
-                formatted("{} is not used, because {}; give it to root or to yourself and take "
-                          "write access from others (chown, chmod go-w), or allow it with "
-                          "--allow-writable-plugins or EPHOST_ALLOW_WRITABLE_PLUGINS=1",
-                          quote(path.native()), status.message()));
+  return check_writers(path, FilesBeside::kAreUsed);
 }
 
 Status check_loader_path(const fs::path& library) {
@@ -274,19 +266,15 @@ Result<InputFile> open_plugin_file(const Manifest& manifest, std::string_view pa
                           quote(manifest.file.native()), places));
 }
 
-Status verify_plugin_files(const Manifest& manifest) {
-  for (const auto& [path, stated] : manifest.files) {
-    EPHOST_ASSIGN_OR_RETURN(const InputFile file, open_plugin_file(manifest, path));
-    EPHOST_ASSIGN_OR_RETURN(const MappedFile content, MappedFile::map(file));
-    EPHOST_ASSIGN_OR_RETURN(const std::string checksum, sha256_of(content.bytes()));
-    if (checksum == stated) continue;
-    return Status(
-        StatusCode::kInvalidArgument,
-        formatted("the file {} has the SHA-256 {}, but the manifest {} states {}; "
-                  "install all files of the same release",
-                  quote(content.path().native()), checksum, quote(manifest.file.native()), stated));
-  }
-  return Status::ok_status();
+Status verify_plugin_file(const Manifest& manifest, const MappedFile& file,
+                          std::string_view stated) {
+  EPHOST_ASSIGN_OR_RETURN(const std::string checksum, sha256_of(file.bytes()));
+  if (checksum == stated) return Status::ok_status();
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("the file {} has the SHA-256 {}, but the manifest {} states {}; "
+                "install all files of the same release",
+                quote(file.path().native()), checksum, quote(manifest.file.native()), stated));
 }
 
 Status verify_library_checksum(const FoundPlugin& plugin, std::span<const std::byte> library) {

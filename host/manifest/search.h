@@ -98,8 +98,9 @@ struct SearchResult {
 // out of that; NO_SUCHFILE names all places where the file may be.
 [[nodiscard]] Result<InputFile> open_plugin_file(const Manifest& manifest, std::string_view path);
 
-// Returns INVALID_ARGUMENT or NO_SUCHFILE if one of `Manifest::files` is missing or has not the
-// SHA-256 that the manifest states. Call it before the library is loaded.
-[[nodiscard]] Status verify_plugin_files(const Manifest& manifest);
+// Returns INVALID_ARGUMENT if `file`, which is one of `Manifest::files`, does not have the SHA-256
+// `stated` by the manifest. Call it before the library is loaded.
+[[nodiscard]] Status verify_plugin_file(const Manifest& manifest, const MappedFile& file,
+                                        std::string_view stated);
 
 }  // namespace ephost::manifest

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
@@ -234,6 +235,7 @@ Result<Selection> parse_selection(std::string_view text, const fs::path& file) {
 }
 
 Result<Selection> load_selection(const fs::path& file) {
+  EPHOST_RETURN_IF_ERROR(check_writers(file, FilesBeside::kAreNotUsed));
   EPHOST_ASSIGN_OR_RETURN(const YamlNode document, load_yaml(file));
   return read_selection(document, file);
 }

@@ -60,7 +60,9 @@ struct ExaminedSelection {
 [[nodiscard]] Result<Selection> read_selection(const YamlNode& document,
                                                const std::filesystem::path& file);
 
-// Reads and parses the file; NO_SUCHFILE and other errors as in host/base/files/file.h.
+// Reads and parses the file; NO_SUCHFILE and other errors as in host/base/files/file.h. It decides
+// which code runs with which options, so that one that others may change is INVALID_ARGUMENT
+// (host/base/files/ownership.h).
 [[nodiscard]] Result<Selection> load_selection(const std::filesystem::path& file);
 
 // Whether a document is meant as a selection: a map with the key "selection".

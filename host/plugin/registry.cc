@@ -12,8 +12,8 @@
 #include "host/base/text.h"
 #include "host/plugin/calls/call.h"
 #include "host/plugin/loading/elf_summary.h"
-#include "host/plugin/loading/held_file.h"
 #include "host/plugin/loading/load_lock.h"
+#include "host/plugin/loading/plugin_files.h"
 #include "host/trust/policy.h"
 
 namespace ephost::plugin {
@@ -41,16 +41,15 @@ Status check_file(const MappedFile& file, uint64_t host_flags) {
                           join(summary.needed, ", ")));
 }
 
-// The plugin's library, after all checks that need none of its code to run.
-Result<HeldFile> check_before_loading(const manifest::FoundPlugin& plugin, const HostOffer& host) {
+// The plugin's files, after all checks that need none of its code to run.
+Result<PluginFiles> check_before_loading(const manifest::FoundPlugin& plugin,
+                                         const HostOffer& host) {
   EPHOST_RETURN_IF_ERROR(check_manifest(plugin.manifest, host));
   EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(plugin.library));
   EPHOST_RETURN_IF_ERROR(manifest::check_plugin_owner(plugin.library));
-  EPHOST_ASSIGN_OR_RETURN(HeldFile library, HeldFile::open(plugin.library));
-  EPHOST_RETURN_IF_ERROR(manifest::verify_library_checksum(plugin, library.file().bytes()));
-  EPHOST_RETURN_IF_ERROR(manifest::verify_plugin_files(plugin.manifest));
-  EPHOST_RETURN_IF_ERROR(check_file(library.file(), host.build_flags));
-  return library;
+  EPHOST_ASSIGN_OR_RETURN(PluginFiles files, PluginFiles::open(plugin));
+  EPHOST_RETURN_IF_ERROR(check_file(files.library(), host.build_flags));
+  return files;
 }
 
 // Whether the checksums in the manifest cover the library and those beside it that it depends on.
@@ -111,21 +110,32 @@ Result<std::shared_ptr<LoadedPlugin>> negotiate_with(std::shared_ptr<const Libra
 
 }  // namespace
 
-Result<std::shared_ptr<const Library>> Registry::open_library(MappedFile file) {
-  std::weak_ptr<const Library>& known = libraries_[file.path()];
-  if (auto library = known.lock()) return library;
-  EPHOST_ASSIGN_OR_RETURN(auto library, Library::open(std::move(file)));
+Result<Registry::OpenedLibrary> Registry::open_library(PluginFiles& files, bool listed_only) {
+  const LoadTerms terms = files.terms(listed_only);
+  std::weak_ptr<const Library>& known = libraries_[files.library().path()];
+  if (auto library = known.lock()) {
+    EPHOST_ASSIGN_OR_RETURN(std::filesystem::path unlisted,
+                            library->compare(files.library(), terms));
+    return OpenedLibrary{std::move(library), std::move(unlisted)};
+  }
+  EPHOST_ASSIGN_OR_RETURN(auto library, Library::open(files.take_library(), terms));
   known = library;
-  return library;
+  return OpenedLibrary{library, library->unlisted()};
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
     const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
-  EPHOST_ASSIGN_OR_RETURN(HeldFile held, check_before_loading(plugin, host_));
-  const Status coverage = coverage_of(plugin, held.file());
+  EPHOST_ASSIGN_OR_RETURN(PluginFiles files, check_before_loading(plugin, host_));
+  Status coverage = coverage_of(plugin, files.library());
   EPHOST_RETURN_IF_ERROR(check_signature(plugin, coverage, signatures));
-  EPHOST_ASSIGN_OR_RETURN(auto library, open_library(held.take_file()));
-  EPHOST_ASSIGN_OR_RETURN(auto loaded, negotiate_with(std::move(library), plugin.manifest, host_));
+  const bool listed_only = listed_only_ || signatures == SignaturePolicy::kRequire;
+  EPHOST_ASSIGN_OR_RETURN(OpenedLibrary opened, open_library(files, listed_only));
+  if (coverage.ok() && !opened.unlisted.empty()) {
+    coverage = unlisted_library(opened.unlisted);
+    EPHOST_RETURN_IF_ERROR(check_signature(plugin, coverage, signatures));
+  }
+  EPHOST_ASSIGN_OR_RETURN(auto loaded,
+                          negotiate_with(std::move(opened.library), plugin.manifest, host_));
   loaded->manifest_text = plugin.text;
   loaded->coverage = coverage;
   return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
@@ -182,9 +192,9 @@ void Registry::forget(const std::filesystem::path& manifest_file) {
 
 Status Registry::check(const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
   EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin));
-  EPHOST_ASSIGN_OR_RETURN(const HeldFile library, check_before_loading(plugin, host_));
+  EPHOST_ASSIGN_OR_RETURN(const PluginFiles files, check_before_loading(plugin, host_));
   const auto lock = lock_loading();
-  return check_signature(plugin, coverage_of(plugin, library.file()),
+  return check_signature(plugin, coverage_of(plugin, files.library()),
                          trust::strictest(verifier_.policy(), signatures));
 }
 

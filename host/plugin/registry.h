@@ -17,6 +17,7 @@
 #include "ephost/status.h"
 #include "host/manifest/search.h"
 #include "host/plugin/loading/library.h"
+#include "host/plugin/loading/plugin_files.h"
 #include "host/plugin/negotiate.h"
 #include "host/plugin/quarantine.h"
 #include "host/trust/verifier.h"
@@ -62,6 +63,10 @@ class Registry {
   // Whose policy applies to every plugin from now on. Not while another thread uses the registry.
   void set_verifier(trust::Verifier verifier) { verifier_ = std::move(verifier); }
   [[nodiscard]] const trust::Verifier& verifier() const { return verifier_; }
+  // Refuses libraries of a plugin's folder that its manifest does not list, as the signature policy
+  // `require` does, from now on and whatever the policy is. Not while another thread uses the
+  // registry.
+  void load_listed_only() { listed_only_ = true; }
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
@@ -96,7 +101,11 @@ class Registry {
  private:
   Result<std::shared_ptr<const LoadedPlugin>> load_unguarded(const manifest::FoundPlugin& plugin,
                                                              SignaturePolicy signatures);
-  Result<std::shared_ptr<const Library>> open_library(MappedFile file);
+  struct OpenedLibrary {
+    std::shared_ptr<const Library> library;
+    std::filesystem::path unlisted;  // as Library::unlisted has it, for this plugin
+  };
+  Result<OpenedLibrary> open_library(PluginFiles& files, bool listed_only);
   // Under the policy `signatures`. `coverage` is as LoadedPlugin has it.
   Status check_signature(const manifest::FoundPlugin& plugin, const Status& coverage,
                          SignaturePolicy signatures);
@@ -104,6 +113,7 @@ class Registry {
   HostOffer host_;
   Quarantine quarantine_;
   trust::Verifier verifier_;
+  bool listed_only_ = false;
   std::set<std::filesystem::path> warned_;  // the manifests of the plugins that a warning was about
   // Guarded by the load lock. Weak, so that only users keep a plugin loaded.
   std::map<std::filesystem::path, std::weak_ptr<const LoadedPlugin>> plugins_;  // by manifest

@@ -5,12 +5,17 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/trust/policy.h"
 
 namespace ephost::session {
 
 Result<worker::IsolationOptions> PluginLoader::options_for(
     const manifest::Manifest& manifest) const {
   worker::IsolationOptions options;
+  const SignaturePolicy signatures =
+      trust::strictest(environment_.registry.verifier().policy(),
+                       config_ == nullptr ? SignaturePolicy::kOff : config_->signatures);
+  options.listed_only = signatures == SignaturePolicy::kRequire;
   if (const char* const variable = ::secure_getenv("EPHOST_ISOLATION");
       variable != nullptr && *variable != '\0') {
     const auto level = manifest::parse_isolation(variable);

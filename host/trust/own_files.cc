@@ -9,6 +9,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status check_writers(const fs::path& path, const struct stat& info, Owner owner) {
+Status check_owner(const fs::path& path, const struct stat& info, Owner owner) {
   const bool is_ours = owner == Owner::kRootOrUser && info.st_uid == ::geteuid();
   if ((info.st_uid == 0 || is_ours) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   return Status(
@@ -26,6 +27,16 @@ Status check_writers(const fs::path& path, const struct stat& info, Owner owner)
                 "belong to {} and run \"chmod go-w\" on it",
                 quote(path.native()), info.st_uid, info.st_mode & 07777,
                 owner == Owner::kRoot ? "root" : "you or root"));
+}
+
+// The folders and links on the way to it. No variable of the environment allows others here.
+Status check_way(const fs::path& path) {
+  Status status = check_ownership(path, FilesBeside::kAreNotUsed);
+  if (status.code() != StatusCode::kInvalidArgument) return status;
+  return Status(StatusCode::kFail,
+                formatted("{} decides whom to trust, but {}; take write access from others (chown, "
+                          "chmod go-w)",
+                          quote(path.native()), status.message()));
 }
 
 Status write_all(int descriptor, std::string_view content, const fs::path& file) {
@@ -43,7 +54,8 @@ Status write_all(int descriptor, std::string_view content, const fs::path& file)
 Status check_own_folder(const fs::path& folder, Owner owner) {
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) return file_error("look at", folder, errno);
-  return check_writers(folder, info, owner);
+  EPHOST_RETURN_IF_ERROR(check_owner(folder, info, owner));
+  return check_way(folder);
 }
 
 Result<std::string> read_own_file(const fs::path& file, Owner owner, size_t max_bytes) {
@@ -54,7 +66,8 @@ Result<std::string> read_own_file(const fs::path& file, Owner owner, size_t max_
   const int looked = file_system.fstat(descriptor, &info);
   EPHOST_ASSIGN_OR_RETURN(InputFile input, InputFile::adopt(file, descriptor, file_system));
   if (looked != 0) return file_error("look at", file, errno);
-  EPHOST_RETURN_IF_ERROR(check_writers(file, info, owner));
+  EPHOST_RETURN_IF_ERROR(check_owner(file, info, owner));
+  EPHOST_RETURN_IF_ERROR(check_way(file));
   std::string content(max_bytes + 1, '\0');
   size_t size = 0;
   while (size < content.size()) {

@@ -14,7 +14,8 @@ namespace ephost::trust {
 
 enum class Owner { kRoot, kRootOrUser };
 
-// FAIL, naming owner and mode, if others may write the folder. NO_SUCHFILE if it does not exist.
+// FAIL, naming owner and mode, if others may write the folder, or replace it by another one
+// (host/base/files/ownership.h). NO_SUCHFILE if it does not exist.
 [[nodiscard]] Status check_own_folder(const std::filesystem::path& folder, Owner owner);
 
 // The content of a file, by the same rule. INVALID_ARGUMENT for more than `max_bytes`.

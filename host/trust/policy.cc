@@ -72,11 +72,12 @@ const std::filesystem::path& machine_policy_file() {
   return file;
 }
 
-Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file) {
-  const Result<manifest::YamlNode> document = manifest::load_yaml(file);
-  if (document.status().code() == StatusCode::kNoSuchFile) return MachinePolicy();
-  EPHOST_RETURN_IF_ERROR(document.status());
-  return read_policy(Field::root(*document, file));
+Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file, Owner owner) {
+  const Result<std::string> text = read_own_file(file, owner, manifest::kMaxYamlBytes);
+  if (text.status().code() == StatusCode::kNoSuchFile) return MachinePolicy();
+  EPHOST_RETURN_IF_ERROR(text.status());
+  EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
+  return read_policy(Field::root(document, file));
 }
 
 Result<SignaturePolicy> policy_of_environment() {

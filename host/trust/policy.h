@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "host/trust/own_files.h"
+
 namespace ephost::trust {
 
 // "off", "warn" or "require"; nothing for any other text.
@@ -27,8 +29,9 @@ struct MachinePolicy {
 [[nodiscard]] const std::filesystem::path& machine_policy_file();
 
 // Without the file, the defaults. INVALID_ARGUMENT if it is not a policy, FAIL if it cannot be
-// read.
-[[nodiscard]] Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file);
+// read, or if others than `owner` may write it.
+[[nodiscard]] Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file,
+                                                        Owner owner = Owner::kRoot);
 
 // The policy of EPHOST_SIGNATURES; off where it is not set, and in a privileged process.
 // INVALID_ARGUMENT for another text.

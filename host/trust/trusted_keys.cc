@@ -200,7 +200,7 @@ Status revoke(const fs::path& folder, const Revocations& revoked) {
   EPHOST_RETURN_IF_ERROR(check_own_folder(folder, Owner::kRootOrUser));
   const fs::path file = folder / kRevocationsName;
   TrustedKeys known;
-  const Status read = read_one(file, Owner::kRootOrUser, false, known);
+  Status read = read_one(file, Owner::kRootOrUser, false, known);
   if (!read.ok() && read.code() != StatusCode::kNoSuchFile) return read;
   known.revoked.keys.insert(revoked.keys.begin(), revoked.keys.end());
   known.revoked.files.insert(revoked.files.begin(), revoked.files.end());

@@ -1,11 +1,13 @@
 #include "host/base/files/ownership.h"
 
 #include <pwd.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -54,7 +56,7 @@ Status refusal(const fs::path& path, const struct stat& info, std::string_view w
 // Walks along a path as the system does.
 class Walk {
  public:
-  explicit Walk(const fs::path& path) { add(path); }
+  Walk(const fs::path& path, FilesBeside beside) : beside_(beside) { add(path); }
 
   Status finish() {
     EPHOST_RETURN_IF_ERROR(step_to("/"));
@@ -86,7 +88,7 @@ class Walk {
     }
     if (S_ISLNK(info.st_mode)) return follow(next);
     const bool is_sticky_folder = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
-    const bool is_on_the_way = rest_.size() > 1;
+    const bool is_on_the_way = rest_.size() > (beside_ == FilesBeside::kAreUsed ? 1 : 0);
     if (others_may_write(info) && !(is_sticky_folder && is_on_the_way)) {
       return refusal(next, info, "can be changed by others");
     }
@@ -105,6 +107,7 @@ class Walk {
     return {};
   }
 
+  const FilesBeside beside_;
   fs::path at_ = "/";
   std::deque<std::string> rest_;
   int links_ = 0;
@@ -112,11 +115,24 @@ class Walk {
 
 }  // namespace
 
-Status check_ownership(const fs::path& path) {
+Status check_ownership(const fs::path& path, FilesBeside beside) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
   if (error) return file_error("examine", path, error.value());
-  return Walk(absolute).finish();
+  return Walk(absolute, beside).finish();
+}
+
+Status check_writers(const fs::path& path, FilesBeside beside) {
+  const bool privileged = ::getauxval(AT_SECURE) != 0;
+  const char* const allowed = privileged ? nullptr : std::getenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  if (allowed != nullptr && std::string_view(allowed) == "1") return {};
+  Status status = check_ownership(path, beside);
+  if (status.code() != StatusCode::kInvalidArgument) return status;
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} is not used, because {}; give it to root or to yourself and take "
+                          "write access from others (chown, chmod go-w), or allow it with "
+                          "--allow-writable-plugins or EPHOST_ALLOW_WRITABLE_PLUGINS=1",
+                          quote(path.native()), status.message()));
 }
 
 }  // namespace ephost

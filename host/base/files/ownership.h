@@ -1,5 +1,5 @@
-// Who may change what lies at a path. Code and keys are used only from places that nobody but root
-// and this user can change.
+// Who may change what lies at a path. Code, keys and what decides about them are used only from
+// places that nobody but root and this user can change.
 #pragma once
 
 #include <ephost/status.h>
@@ -16,8 +16,15 @@ namespace ephost {
 // Others are everybody (o+w) and every group (g+w) but the one that has the number of the owner,
 // which is the owner's own on Debian. Where there is an access control list, the group's bits are
 // its mask, so that an entry that gives write access counts as such. A folder with the sticky bit,
-// such as /tmp, is accepted on the way, because others cannot replace there what is not theirs; but
-// not as the folder that contains the file.
-[[nodiscard]] Status check_ownership(const std::filesystem::path& path);
+// such as /tmp, is accepted on the way, because others cannot replace there what is not theirs. As
+// the folder that contains the file it is accepted only if what lies beside the file is never used
+// with it.
+enum class FilesBeside { kAreUsed, kAreNotUsed };
+[[nodiscard]] Status check_ownership(const std::filesystem::path& path,
+                                     FilesBeside beside = FilesBeside::kAreUsed);
+
+// check_ownership with a message that also says what to do. The environment variable
+// EPHOST_ALLOW_WRITABLE_PLUGINS, set to 1, allows everything; a privileged process ignores it.
+[[nodiscard]] Status check_writers(const std::filesystem::path& path, FilesBeside beside);
 
 }  // namespace ephost

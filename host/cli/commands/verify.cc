@@ -202,6 +202,7 @@ Status summary(const Verification& verification, const Flags& flags) {
 
 Result<int> run(const Flags& flags) {
   apply(flags.report);
+  apply(flags.environment);
   EPHOST_ASSIGN_OR_RETURN(Wanted wanted, wanted_by(flags));
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(with_policy(flags.environment, wanted.options)));

@@ -118,8 +118,10 @@ constexpr std::array kVariables = {
     Default{"--plugin-path", "EPHOST_PLUGIN_PATH",
             "Directories, separated by colons, that are searched for plugins after those of "
             "--plugin-path."},
-    Default{"--allow-writable-plugins", "EPHOST_ALLOW_WRITABLE_PLUGINS",
-            "Set to 1, plugins are used also where other users can change them."},
+    Default{
+        "--allow-writable-plugins", "EPHOST_ALLOW_WRITABLE_PLUGINS",
+        "Set to 1, plugins, selections and cache stores are used also where other users can change "
+        "them."},
     Default{"--selection", "EPHOST_SELECTION",
             "The selection file to use; set to nothing, none is used."},
     Default{"--selection", "XDG_CONFIG_HOME", "Where the user's selection file is [~/.config]."},

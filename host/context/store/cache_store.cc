@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "host/base/files/contained_path.h"
+#include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_entry.h"
@@ -29,7 +31,22 @@ const ContentChecksum* find_checksum(const CacheEntry& entry, std::string_view n
   return nullptr;
 }
 
+// Nobody else may have put anything into a store that has passed check_store_writers; but an entry
+// may have been made such that others can change it later.
+Status check_entry_writers(const fs::path& folder) {
+  EPHOST_RETURN_IF_ERROR(check_writers(folder, FilesBeside::kAreUsed));
+  std::error_code error;
+  for (const std::string& name : list_directory(folder, error)) {
+    EPHOST_RETURN_IF_ERROR(check_writers(folder / name, FilesBeside::kAreUsed));
+  }
+  return error ? file_error("list the folder", folder, error.value()) : Status();
+}
+
 }  // namespace
+
+Status check_store_writers(const fs::path& store) {
+  return check_writers(store, FilesBeside::kAreNotUsed);
+}
 
 bool is_damage(const Status& status) {
   return status.code() == StatusCode::kInvalidGraph ||
@@ -44,6 +61,7 @@ std::string FoundEntry::id() const {
 fs::path StagedEntry::model_path() const { return entry_folder() / kEntryModelName; }
 
 Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
+  EPHOST_RETURN_IF_ERROR(check_entry_writers(entry.folder));
   EPHOST_ASSIGN_OR_RETURN(entry.stated, read_entry(entry.folder, *options_.file_system));
   if (entry.stated.key_text != key.text) {
     return damaged(entry.folder / kEntryFileName, "describes another key");
@@ -79,6 +97,7 @@ Result<std::optional<FoundEntry>> CacheStore::lease(fs::path folder) const {
 
 Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   const fs::path folder = entry_path(options_.store(), key.id);
+  EPHOST_RETURN_IF_ERROR(check_store_writers(options_.store()));
   EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options_.store(), *options_.file_system));
   if (!exists) return CacheLookup();
   EPHOST_ASSIGN_OR_RETURN(std::optional<FoundEntry> leased, lease(folder));
@@ -106,6 +125,7 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
 }
 
 Result<std::vector<FoundEntry>> CacheStore::find_related(const CacheKey& key) const {
+  EPHOST_RETURN_IF_ERROR(check_store_writers(options_.store()));
   EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options_.store(), *options_.file_system));
   if (!exists) return std::vector<FoundEntry>();
   EPHOST_ASSIGN_OR_RETURN(std::vector<CacheItem> items,
@@ -118,6 +138,7 @@ Result<std::vector<FoundEntry>> CacheStore::find_related(const CacheKey& key) co
     Result<std::optional<FoundEntry>> leased = lease(std::move(item.folder));
     if (!leased.ok() || !*leased) continue;
     FoundEntry entry = std::move(**leased);
+    if (!check_entry_writers(entry.folder).ok()) continue;
     Result<CacheEntry> stated = read_entry(entry.folder, *options_.file_system);
     const bool is_usable = stated.ok() && !stated->contexts.empty() &&
                            cache_key_id(stated->key_text) == item.id &&
@@ -153,6 +174,7 @@ Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) con
 Result<StagedEntry> CacheStore::stage() const {
   const FileSystem& file_system = *options_.file_system;
   EPHOST_RETURN_IF_ERROR(make_store(options_.store(), file_system));
+  EPHOST_RETURN_IF_ERROR(check_store_writers(options_.store()));
   EPHOST_ASSIGN_OR_RETURN(const FolderLock lock,
                           FolderLock::acquire(options_.store(), options_.lock_wait, file_system));
   EPHOST_ASSIGN_OR_RETURN(TemporaryFolder folder,

@@ -4,8 +4,8 @@
 // reader keeps its entry from being removed. The store is never needed for correctness: whatever
 // fails, the caller continues without it.
 //
-// The store is as trusted as the user's own files. Checksums detect damage, not forgery; share a
-// store only with people who may decide what runs.
+// The store is as trusted as the user's own files. Checksums detect damage, not forgery, so that a
+// store that others than root and this user may write to is not used (host/base/files/ownership.h).
 #pragma once
 
 #include <cstdint>
@@ -80,6 +80,10 @@ class StagedEntry {
 // descriptors, no permission).
 [[nodiscard]] bool is_damage(const Status& status);
 
+// INVALID_ARGUMENT if others than root and this user may change the store: anybody could have made
+// its entries, which providers execute.
+[[nodiscard]] Status check_store_writers(const std::filesystem::path& store);
+
 class CacheStore {
  public:
   explicit CacheStore(CacheStoreOptions options) : options_(std::move(options)) {}
@@ -87,8 +91,9 @@ class CacheStore {
   [[nodiscard]] const CacheStoreOptions& options() const { return options_; }
 
   // The entry of the key, if there is one. The loader checks its binaries, as the model states
-  // their checksums. A damaged entry is quarantined and counts as missing. FAIL if the folder is
-  // not a store, or the folder of the entry is not marked as belonging to it.
+  // their checksums. A damaged entry, or one that others may change, is quarantined and counts as
+  // missing. FAIL if the folder is not a store, or the folder of the entry is not marked as
+  // belonging to it; fails as check_store_writers.
   [[nodiscard]] Result<CacheLookup> find(const CacheKey& key) const;
 
   // Other entries of the same model whose contexts may be taken over, most recently used first and

@@ -1,11 +1,8 @@
 #include "host/plugin/loading/guarded_load.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -21,75 +18,20 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/plugin/loading/elf_object.h"
+#include "host/plugin/loading/loader_gate.h"
 #include "host/plugin/loading/mapped_lines.h"
 
 namespace ephost::plugin {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool is_open() const { return number_ >= 0; }
-  [[nodiscard]] std::string path() const { return formatted("/proc/self/fd/{}", number_); }
-
- private:
-  int number_;
-};
-
-bool write_all(const Descriptor& memory, const std::string& bytes) {
-  return ::pwrite(memory.number(), bytes.data(), bytes.size(), 0) ==
-         static_cast<ssize_t>(bytes.size());
-}
-
-Descriptor make_memory() { return Descriptor(::memfd_create("ephost-load-guard", MFD_CLOEXEC)); }
-
-// A library that is about to be mapped.
-struct Expected {
-  const MappedFile* file = nullptr;
-  std::string identity;  // as file_mapped_at returns it
-  size_t ranges = 0;     // how many were mapped before
-};
-
-// The file that others wait for, and what decides when they may go on.
-class Gate {
- public:
-  // Nothing where the system grants no lease.
-  static std::optional<Gate> make() {
-    Descriptor memory = make_memory();
-    if (!memory.is_open()) return std::nullopt;
-    // The kernel grants a write lease only on what is open for reading alone.
-    Descriptor lease(::open(memory.path().c_str(), O_RDONLY | O_CLOEXEC));
-    if (!lease.is_open() || ::fcntl(lease.number(), F_SETLEASE, F_WRLCK) != 0) return std::nullopt;
-    // Nobody is sent a signal when somebody waits.
-    if (::fcntl(lease.number(), F_SETOWN, 0) != 0) return std::nullopt;
-    return Gate(std::move(memory), std::move(lease));
-  }
-
-  [[nodiscard]] std::string path() const { return memory_.path(); }
-  [[nodiscard]] bool has_waiter() const { return ::fcntl(lease_.number(), F_GETLEASE) != F_WRLCK; }
-  bool fill(const std::string& object) const { return write_all(memory_, object); }
-  void open() const { ::fcntl(lease_.number(), F_SETLEASE, F_UNLCK); }
-
- private:
-  Gate(Descriptor memory, Descriptor lease)
-      : memory_(std::move(memory)), lease_(std::move(lease)) {}
-
-  Descriptor memory_;
-  Descriptor lease_;
-};
-
 // The thread that compares while the loader waits.
 class Inspector {
  public:
-  Inspector(const Gate& gate, std::string object, const std::vector<Expected>& expected)
-      : gate_(gate), object_(std::move(object)), expected_(expected) {
+  // `last` is what the last gate becomes.
+  Inspector(LoaderGate gate, std::string last, const MappedFile& library, bool is_loaded,
+            LoadedFiles& files)
+      : last_(std::move(last)), library_(library), is_loaded_(is_loaded), files_(files) {
+    gates_.push_back(std::move(gate));
     // Signals belong to the application's threads.
     sigset_t all;
     sigset_t before;
@@ -115,39 +57,55 @@ class Inspector {
     if (thread_.joinable()) thread_.join();
   }
 
-  // The library whose path led to another file, if one did. Valid after `finish`.
-  [[nodiscard]] const MappedFile* replaced() const { return replaced_; }
+  // Why the loader was not let through. Valid after `finish`.
+  [[nodiscard]] const Status& status() const { return status_; }
 
  private:
   void work() noexcept {
-    while (!gate_.has_waiter()) {
-      if (is_over_) return;
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
     try {
-      if (compare()) gate_.fill(object_);
+      status_ = pass_gates();
     } catch (const std::exception&) {  // out of memory: nothing is loaded
     }
-    gate_.open();
+    gates_.back().open();
   }
 
-  bool compare() {
-    const Result<std::string> maps = read_file("/proc/self/maps");
-    if (!maps.ok()) return false;
-    for (const Expected& expected : expected_) {
-      if (count_loaded_ranges(expected.identity, *maps) > expected.ranges) continue;
-      replaced_ = expected.file;
-      return false;
+  Status pass_gates() {
+    while (wait_for_loader()) {
+      EPHOST_RETURN_IF_ERROR(files_.compare());
+      if (!is_loaded_ && !files_.has_library()) return replaced_library(library_.path());
+      // The guard, or the gate before this one, is always added.
+      if (files_.added() <= 1) {
+        gates_.back().fill(last_);
+        return {};
+      }
+      std::optional<LoaderGate> next = LoaderGate::make();
+      if (!next) return Status(StatusCode::kEpFail, "the system grants no further lease");
+      const std::array<std::string, 1> needed = {next->path()};
+      EPHOST_ASSIGN_OR_RETURN(const std::string object, make_elf_object(needed));
+      gates_.back().fill(object);
+      gates_.push_back(std::move(*next));
+      gates_[gates_.size() - 2].open();
+    }
+    return {};
+  }
+
+  // Until the loader has come to the last gate; false if it has given up before.
+  bool wait_for_loader() {
+    while (!gates_.back().has_waiter()) {
+      if (is_over_) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
     return true;
   }
 
-  const Gate& gate_;
-  std::string object_;
-  const std::vector<Expected>& expected_;
+  std::string last_;
+  const MappedFile& library_;
+  const bool is_loaded_;
+  LoadedFiles& files_;
+  std::vector<LoaderGate> gates_;  // all but the last are open
   std::atomic<bool> is_over_{false};
   bool is_missing_ = false;
-  const MappedFile* replaced_ = nullptr;
+  Status status_;
   std::thread thread_;
 };
 
@@ -165,27 +123,6 @@ bool is_another_file(const LoadedHandle& loaded, const MappedFile& file) {
   return file_mapped_at(entry->l_ld, *maps) != file_mapped_at(file.bytes().data(), *maps);
 }
 
-struct Expectations {
-  std::vector<Expected> files;        // which the loader will map
-  std::vector<LoadedHandle> handles;  // of those that are loaded already, so that they stay so
-};
-
-Result<Expectations> find_expected(std::span<const MappedFile* const> files) {
-  const Result<std::string> maps = read_file("/proc/self/maps");
-  Expectations expected;
-  for (const MappedFile* const file : files) {
-    if (LoadedHandle loaded = open_if_loaded(file->path()); loaded != nullptr) {
-      if (is_another_file(loaded, *file)) return replaced_library(file->path());
-      expected.handles.push_back(std::move(loaded));
-    } else if (maps.ok()) {
-      std::string identity = file_mapped_at(file->bytes().data(), *maps);
-      const size_t ranges = count_loaded_ranges(identity, *maps);
-      expected.files.push_back({file, std::move(identity), ranges});
-    }
-  }
-  return expected;
-}
-
 std::string loader_error() {
   const char* const reason = ::dlerror();
   return reason != nullptr ? reason : "it gives no reason";
@@ -200,41 +137,37 @@ bool is_another_file(const MappedFile& file) {
   return handle != nullptr && is_another_file(handle, file);
 }
 
-Status replaced_library(const std::filesystem::path& path) {
-  return Status(StatusCode::kEpFail,
-                quote(path.native()) +
-                    " was replaced while it was being loaded, or since this process loaded it "
-                    "before; start the process again");
-}
-
 Status loader_refusal(const std::filesystem::path& path, std::string_view text) {
   return Status(StatusCode::kEpFail, formatted("the system cannot load {}: {}; install what it "
                                                "lacks, or a build of the plugin for this system",
                                                quote(path.native()), text));
 }
 
-Result<LoadedHandle> load_guarded(std::span<const MappedFile* const> files) {
-  EPHOST_ASSIGN_OR_RETURN(const Expectations expected, find_expected(files));
-  const std::optional<Gate> gate = Gate::make();
-  const Descriptor guard = make_memory();
-  const Result<std::string> empty = make_elf_object({});
-  std::vector<std::string> needed;
-  for (const MappedFile* const file : files) needed.push_back(file->path().native());
-  if (gate) needed.push_back(gate->path());
+Result<LoadedHandle> load_guarded(const MappedFile& library, LoadedFiles& files) {
+  // Keeps it loaded.
+  const LoadedHandle loaded = open_if_loaded(library.path());
+  if (loaded != nullptr && is_another_file(loaded, library)) {
+    return replaced_library(library.path());
+  }
+  std::optional<LoaderGate> gate = LoaderGate::make();
+  if (!gate) return LoadedHandle();
+  const MemoryFile guard;
+  const std::array<std::string, 2> needed = {library.path().native(), gate->path()};
   const Result<std::string> object = make_elf_object(needed);
-  if (!gate || !guard.is_open() || !object.ok() || !empty.ok() || !write_all(guard, *object)) {
+  const Result<std::string> last = make_elf_object({});
+  if (!guard.is_open() || !object.ok() || !last.ok() || !guard.write(*object)) {
     return LoadedHandle();
   }
-  Inspector inspector(*gate, *empty, expected.files);
+  Inspector inspector(std::move(*gate), *last, library, loaded != nullptr, files);
   if (inspector.is_missing()) {
-    return loader_refusal(files.front()->path(), "no thread can be started");
+    return loader_refusal(library.path(), "no thread can be started");
   }
   ::dlerror();  // discards an earlier error
   LoadedHandle handle(::dlopen(guard.path().c_str(), RTLD_NOW | RTLD_LOCAL));
   const std::string reason = handle == nullptr ? loader_error() : std::string();
   inspector.finish();
-  if (inspector.replaced() != nullptr) return replaced_library(inspector.replaced()->path());
-  if (handle == nullptr) return loader_refusal(files.front()->path(), reason);
+  EPHOST_RETURN_IF_ERROR(inspector.status());
+  if (handle == nullptr) return loader_refusal(library.path(), reason);
   return handle;
 }
 

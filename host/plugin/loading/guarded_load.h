@@ -4,21 +4,26 @@
 // A library has to be loaded by its path, because otherwise it could not find its neighbours
 // ($ORIGIN), and debuggers could not find it. But the loader opens the path itself, and runs code
 // (resolvers of indirect functions, constructors) before dlopen returns, which is too late for a
-// comparison. So the loader is given a guard: an object without code that depends on the libraries
-// and on a second object. It maps these one after the other, and their own dependencies only
-// afterwards. The second object is empty, and a lease on it holds up whoever opens it. Once the
-// loader waits there, a thread looks up in /proc/self/maps which files were mapped. If they are the
-// right ones, it fills the object in; if not, the loader finds it empty and gives the libraries up.
+// comparison. So the loader is given a guard: an object without code that depends on the library
+// and on a gate, a file that whoever opens it waits for (loader_gate.h). Once the loader waits
+// there, it has mapped the library, and a thread compares. If all is right, the gate becomes an
+// object without code, too; if not, the loader finds it empty and gives everything up.
+//
+// The loader maps objects in the order of their distance: what the guard depends on, what these
+// depend on, and so on. So a gate that was reached becomes an object that depends on another gate,
+// which the loader reaches when it has mapped what is one step further away. When nothing was added
+// between two gates, nothing is left to be mapped, and the last one lets the loader finish.
 #pragma once
 
 #include <ephost/status.h>
 
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "host/base/files/file.h"
+#include "host/plugin/loading/load_terms.h"
+#include "host/plugin/loading/loaded_files.h"
 
 namespace ephost::plugin {
 
@@ -28,18 +33,17 @@ struct CloseHandle {
 };
 using LoadedHandle = std::unique_ptr<void, CloseHandle>;
 
-// Loads the libraries at the paths of `files`, which are absolute and different, with every symbol
-// resolved at once, and returns a handle that keeps them loaded. A library that is loaded already
-// is only compared. Null where the system has no leases or no /proc; nothing was loaded then. The
-// failures are those below. [load]
-[[nodiscard]] Result<LoadedHandle> load_guarded(std::span<const MappedFile* const> files);
+// Loads `library`, whose path is absolute, with every symbol resolved at once, and returns a handle
+// that keeps it loaded. `files` was created for it, and judges everything that is mapped before any
+// of it is run. A library that is loaded already is only compared. Null where the system has no
+// leases or no /proc; nothing was loaded then. The failures are those below and those of
+// LoadedFiles::compare. [load]
+[[nodiscard]] Result<LoadedHandle> load_guarded(const MappedFile& library, LoadedFiles& files);
 
 // Whether another file than `file` is loaded from its path. False without /proc, where that is
 // unknown.
 [[nodiscard]] bool is_another_file(const MappedFile& file);
 
-// EP_FAIL: the path led to another file.
-[[nodiscard]] Status replaced_library(const std::filesystem::path& path);
 // EP_FAIL: the system's loader refused the library with `text`.
 [[nodiscard]] Status loader_refusal(const std::filesystem::path& path, std::string_view text);
 

@@ -79,8 +79,11 @@ Result<HeldFile> HeldFile::open(const std::filesystem::path& path) {
 HeldFile::HeldFile(HeldFile&& other) noexcept
     : file_(std::move(other.file_)), lease_(std::exchange(other.lease_, -1)) {}
 
-HeldFile::~HeldFile() {
+HeldFile::~HeldFile() { release(); }
+
+void HeldFile::release() {
   if (lease_ >= 0) ::close(lease_);
+  lease_ = -1;
 }
 
 }  // namespace ephost::plugin

@@ -31,6 +31,8 @@ class HeldFile {
   [[nodiscard]] const MappedFile& file() const { return file_; }
   // Leaves the object without a file; it goes on to hold the lease.
   [[nodiscard]] MappedFile take_file() { return std::move(file_); }
+  // Lets writers go on; the file stays mapped.
+  void release();
 
  private:
   HeldFile(MappedFile file, int lease) : file_(std::move(file)), lease_(lease) {}

@@ -41,8 +41,11 @@ struct Library::Handle {
   boost::dll::shared_library library;
 };
 
-Library::Library(MappedFile file, std::unique_ptr<Handle> handle)
-    : file_(std::move(file)), handle_(std::move(handle)) {}
+Library::Library(MappedFile file, std::unique_ptr<Handle> handle, const LoadedFiles& loaded)
+    : file_(std::move(file)),
+      handle_(std::move(handle)),
+      neighbours_(loaded.neighbours()),
+      unlisted_(loaded.unlisted()) {}
 
 Library::~Library() {
   const auto lock = lock_loading();
@@ -50,23 +53,27 @@ Library::~Library() {
   handle_.reset();
 }
 
-Result<std::shared_ptr<const Library>> Library::open(MappedFile file,
-                                                     std::span<const MappedFile> dependencies) {
+Result<std::shared_ptr<const Library>> Library::open(MappedFile file, const LoadTerms& terms) {
   const std::filesystem::path& path = file.path();
-  std::vector<const MappedFile*> files = {&file};
-  for (const MappedFile& dependency : dependencies) files.push_back(&dependency);
-  for (const MappedFile* const one : files) {
-    EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(one->path()));
-  }
+  EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(path));
   auto handle = std::make_unique<Handle>();
   const auto lock = lock_loading();
   const CallScope scope(CallSite{path.native(), "the constructors"});
-  EPHOST_ASSIGN_OR_RETURN(const LoadedHandle guarded, load_guarded(files));
+  EPHOST_ASSIGN_OR_RETURN(LoadedFiles loaded, LoadedFiles::create(file, terms));
+  EPHOST_ASSIGN_OR_RETURN(const LoadedHandle guarded, load_guarded(file, loaded));
   EPHOST_RETURN_IF_ERROR(load(path, guarded != nullptr, handle->library));
-  for (const MappedFile* const one : files) {
-    if (is_another_file(*one)) return replaced_library(one->path());
-  }
-  return std::shared_ptr<const Library>(new Library(std::move(file), std::move(handle)));
+  if (is_another_file(file)) return replaced_library(path);
+  if (guarded == nullptr) EPHOST_RETURN_IF_ERROR(loaded.compare());
+  return std::shared_ptr<const Library>(new Library(std::move(file), std::move(handle), loaded));
+}
+
+Result<std::filesystem::path> Library::compare(const MappedFile& file,
+                                               const LoadTerms& terms) const {
+  const auto lock = lock_loading();
+  if (is_another_file(file)) return replaced_library(path());
+  EPHOST_ASSIGN_OR_RETURN(LoadedFiles loaded, LoadedFiles::create(file, terms, neighbours_));
+  EPHOST_RETURN_IF_ERROR(loaded.compare());
+  return loaded.unlisted();
 }
 
 void Library::stay_loaded() const {

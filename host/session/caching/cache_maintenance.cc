@@ -77,6 +77,7 @@ Result<std::vector<CacheItemCheck>> verify_cache(const std::filesystem::path& fo
   using Checks = Result<std::vector<CacheItemCheck>>;
   return session::without_exceptions("verifying a cache store", [&]() -> Checks {
     EPHOST_ASSIGN_OR_RETURN(const auto items, scan(folder));
+    EPHOST_RETURN_IF_ERROR(context::check_store_writers(store_in(folder).store()));
     std::vector<CacheItemCheck> checks;
     for (const context::CacheItem& item : items) {
       if (item.state != context::CacheItem::State::kEntry) continue;

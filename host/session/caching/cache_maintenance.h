@@ -20,7 +20,8 @@ namespace ephost {
 [[nodiscard]] Result<std::vector<CacheItemDescription>> list_cache(
     const std::filesystem::path& folder);
 
-// Compares the checksums of every entry, the most recently used first.
+// Compares the checksums of every entry, the most recently used first. INVALID_ARGUMENT for a store
+// that others than root and this user may write to: checksums show nothing there.
 [[nodiscard]] Result<std::vector<CacheItemCheck>> verify_cache(const std::filesystem::path& folder);
 
 // Removes quarantined entries, what exceeds the limits, least recently used first, and what dead

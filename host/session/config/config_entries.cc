@@ -228,7 +228,7 @@ constexpr std::array kEntries = {
                "directories to search for plugins after those given, separated by :", kOwn,
                nullptr},
     KnownEntry{"EPHOST_ALLOW_WRITABLE_PLUGINS", ConfigScope::kProcess, kVariables, "1", "empty",
-               "1: use plugins also where other users can change them", kOwn, nullptr},
+               "1: use plugins, selections and stores that others can change", kOwn, nullptr},
     KnownEntry{"EPHOST_QUARANTINE", ConfigScope::kProcess, kVariables, "off or FAILURES/SECONDS",
                "3/600", "how many failures in how long quarantine a plugin", kOwn, nullptr},
     KnownEntry{"EPHOST_LAYERS", ConfigScope::kProcess, kVariables, "names of layers", "empty",

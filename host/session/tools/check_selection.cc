@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "host/base/files/file.h"
+#include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/collect/device_list.h"
@@ -269,6 +270,7 @@ Result<SelectionReport> check_selection(const Environment& environment,
                                         const std::filesystem::path& file, SelectionCheck depth) {
   const LogScope scope(environment.state().log);
   return session::without_exceptions("checking a selection", [&]() -> Result<SelectionReport> {
+    EPHOST_RETURN_IF_ERROR(check_writers(file, FilesBeside::kAreNotUsed));
     EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(file, manifest::kMaxYamlBytes));
     return Check(environment, depth).run(manifest::examine_selection(text, file));
   });

@@ -238,7 +238,9 @@ Result<Examined> read_and_verify(const std::filesystem::path& path, bool compare
   if (!compare_checksums) return examined;
   examined.signature =
       verifier.examine_model(path, file->bytes(), session::open_model_files(model, load_options));
-  const Status& status = examined.signature.status;
+  const Status status = examined.signature.status.ok()
+                            ? session::check_model_writers(path, load_options)
+                            : examined.signature.status;
   if (!status.ok() && !examined.report.nodes.empty() &&
       (verifier.policy() == SignaturePolicy::kRequire ||
        (verifier.policy() == SignaturePolicy::kWarn && examined.signature.is_revoked))) {

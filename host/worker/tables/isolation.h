@@ -28,6 +28,9 @@ struct IsolationOptions {
   std::filesystem::path program;  // ephost-worker; empty: the one that belongs to this host
   CallLimits calls;
   Limits limits;
+  // Whether libraries of the plugin's folder that its manifest does not list are refused, which the
+  // signature policy `require` asks for.
+  bool listed_only = false;
   // A worker of the plugin has died, or was killed because it took too long or answered nonsense:
   // "died of SIGSEGV in compute ...". Called by a thread of the host's; empty: nobody wants to
   // know.

@@ -86,6 +86,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   wire::Load& load = *request.mutable_load();
   load.set_manifest(plugin.manifest.file.native());
   load.set_manifest_text(plugin.text);
+  load.set_listed_only(options.listed_only);
   for (const std::string& extension : offer.extensions) load.add_extensions(extension);
   load.set_minor_min(offer.minor_min);
   load.set_minor_max(offer.minor_max);

@@ -111,6 +111,19 @@ class CheckSelectionTest(SelectionCases):
         self.refusal("NO_SUCHFILE", "check-selection", "nowhere.yaml")
         self.assertIn("EPHOST_SELECTION", self.refusal("NOT_FOUND", "check-selection"))
 
+    def test_a_file_that_others_may_change_is_not_used(self):
+        selection = self.folder / "selection.yaml"
+        selection.chmod(0o666)
+        strictly = {"EPHOST_ALLOW_WRITABLE_PLUGINS": "0"}
+        for command in (["check-selection"], ["verify", tiny("tiny_mlp"), "--selection"],
+                        ["run", tiny("tiny_mlp"), "--selection"]):
+            process = self.ephost(*command, selection, status=2, variables=strictly)
+            self.assertIn(f'the file "{selection}" can be changed by others', process.stderr)
+        self.ephost("run", tiny("tiny_mlp"), "--selection", selection, "--allow-writable-plugins", variables=strictly)
+        process = self.ephost("verify", tiny("tiny_mlp"), "--selection", selection, "--allow-writable-plugins",
+                              status=2, variables=strictly)
+        self.assertIn("has no EPContext nodes", process.stderr)
+
     def test_loads_plugins_unless_told_otherwise(self):
         manifest = re.sub(r"(?m)^(name|provider): .*$", lambda line: f"{line[1]}: " +
                           ("other" if line[1] == "name" else "OtherExecutionProvider"),

@@ -1,6 +1,8 @@
 """Cases of `ephost keygen`, `sign` and `trust`, and of signature policies in the other commands."""
 
+import hashlib
 import os
+import pathlib
 import pty
 import shutil
 import stat
@@ -13,6 +15,7 @@ from command_line import EPHOST, CommandLineTest, PLUGINS, tiny
 
 DNNL = "DnnlExecutionProvider"
 CPU = "CPUExecutionProvider"
+FIXTURES = pathlib.Path(os.environ["EPHOST_FIXTURES"])
 
 
 class TrustTest(CommandLineTest):
@@ -247,6 +250,38 @@ class PolicyTest(TrustTest):
         self.assertEqual((listed["revoked_keys"], listed["revoked_files"]), ([self.id], ["0" * 64]))
 
 
+class NeighbourTest(TrustTest):
+    """With a plugin that depends on a library beside it, which depends on another one."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(FIXTURES / "distant", self.plugins / "distant")
+        self.trust()
+
+    def sign(self, omit=()):
+        manifest = self.manifest("distant")
+        with manifest.open("a") as file:
+            file.write("files:\n")
+            for name in {"libmiddle.so", "libdependency.so"} - set(omit):
+                content = (self.plugins / "distant" / name).read_bytes()
+                file.write(f"  {name}: {hashlib.sha256(content).hexdigest()}\n")
+        self.ephost("sign", self.manifest("cpu"), manifest, "--key", "vendor.key")
+
+    def command(self, isolation):
+        return self.require("run", tiny("tiny_mlp"), "--ep", "fixture", "--isolation", isolation)
+
+    def test_require_refuses_a_library_that_the_manifest_omits(self):
+        self.sign(omit=["libdependency.so"])
+        for isolation in ("none", "worker"):
+            error = self.refusal("EP_FAIL", *self.command(isolation))
+            self.assertIn("libdependency.so\" lies in the plugin's folder", error)
+
+    def test_require_loads_what_the_manifest_lists(self):
+        self.sign()
+        for isolation in ("none", "worker"):
+            self.ephost(*self.command(isolation))
+
+
 class ModelTest(TrustTest):
     def setUp(self):
         super().setUp()
@@ -301,6 +336,20 @@ class ModelTest(TrustTest):
         content[-1] ^= 1
         binary.write_bytes(content)
         self.assertIn("it is of other files", self.refuse())
+
+    def test_require_refuses_a_model_that_others_may_change(self):
+        binary, = self.compile("--sign", "vendor.key")
+        command = self.require("run", self.model, "--ep", "dnnl")
+        strictly = {"EPHOST_ALLOW_WRITABLE_PLUGINS": "0"}
+        self.ephost(*command, variables=strictly)
+        for path in (self.model, binary):
+            path.chmod(0o666)
+            error = self.ephost(*command, status=4, variables=strictly).stderr
+            self.assertIn(f'the file "{path}" can be changed by others', error)
+            self.ephost(*command, "--allow-writable-plugins")
+            path.chmod(0o644)
+        self.model.chmod(0o666)
+        self.ephost("run", self.model, "--ep", "dnnl", "--plugin-path", self.plugins, variables=strictly)
 
     def test_warn_uses_an_unsigned_context_model(self):
         self.compile()

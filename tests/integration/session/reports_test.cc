@@ -230,6 +230,16 @@ TEST_F(CacheMaintenance, FindsADamagedEntry) {
   EXPECT_THAT(checks->front().problems, Not(IsEmpty()));
 }
 
+TEST_F(CacheMaintenance, VerifiesNothingWhereOthersMayForge) {
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  const auto checks = verify_cache(folder_.path());
+  EXPECT_EQ(checks.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(checks.status().message(), HasSubstr("has the mode 0777"));
+  EXPECT_EQ(list_cache(folder_.path())->size(), 1U);
+  EXPECT_TRUE(clear_cache(folder_.path()).ok());
+}
+
 TEST_F(CacheMaintenance, PrunesWhatExceedsTheLimit) {
   const auto removal = prune_cache(folder_.path(), {.max_bytes = 1});
   ASSERT_TRUE(removal.ok()) << removal.status().to_string();

@@ -212,5 +212,22 @@ TEST(Selection, LoadsFromAFile) {
   EXPECT_EQ(load_selection(dir / "none.yaml").status().code(), StatusCode::kNoSuchFile);
 }
 
+TEST(Selection, IsNotLoadedWhereOthersMayChangeIt) {
+  const ephost::test::TempDirectory dir;
+  const std::filesystem::path file = dir.write("folder/s.yaml", kSample);
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  std::filesystem::permissions(dir / "folder",
+                               std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
+  EXPECT_TRUE(load_selection(file).ok()) << "a folder with the sticky bit, such as /tmp";
+  std::filesystem::permissions(dir / "folder", std::filesystem::perms::all);
+  const Status refused = load_selection(file).status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("has the mode 0777"));
+  std::filesystem::permissions(dir / "folder", std::filesystem::perms::owner_all);
+  std::filesystem::permissions(file, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_THAT(load_selection(file).status().message(), HasSubstr("the file \"" + file.string()));
+}
+
 }  // namespace
 }  // namespace ephost::manifest

@@ -72,6 +72,27 @@ TEST(Registry, SharesOneLibraryBetweenItsProviders) {
   EXPECT_EQ((*a)->library, (*b)->library);
 }
 
+// What was checked for the second provider is not what is loaded for the first one.
+TEST(Registry, DoesNotShareALibraryThatWasReplacedSinceItWasLoaded) {
+  const test::TempDirectory directory;
+  const auto library = test::copy_fixture("two_providers", directory / "plugin");
+  const manifest::FoundPlugin first = test::find_plugin_in(directory / "plugin");
+  manifest::FoundPlugin second = first;
+  second.manifest.file.replace_filename("second.yaml");
+  second.manifest.provider = "SecondExecutionProvider";
+  second.manifest.name = "second";
+  Registry registry;
+  auto a = registry.load(first);
+  ASSERT_TRUE(a.ok());
+  std::filesystem::rename(library, directory / "loaded.so");
+  std::filesystem::copy_file(directory / "loaded.so", library);
+  EXPECT_THAT(registry.load(second).status().message(),
+              HasSubstr("was replaced while it was being loaded, or since this process loaded it"));
+  a = Status(StatusCode::kFail, "unloaded");
+  registry.forget(second.manifest.file);
+  EXPECT_TRUE(registry.load(second).ok());
+}
+
 TEST(Registry, LeavesAProviderAloneWhoseNeighbourIsBroken) {
   Registry registry;
   EXPECT_TRUE(registry.load(test::find_fixture("broken_neighbour")).ok());

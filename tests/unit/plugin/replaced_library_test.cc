@@ -1,145 +1,51 @@
-// Files of a plugin are replaced while it is loaded: whatever happens, no code runs but that of the
-// file that was checked. The fixtures "constructor" and "resolver" stand for the other file; what
-// runs of them while they are loaded sets EPHOST_FIXTURE_HAS_RUN, or ends the process.
+// The library of a plugin is replaced while it is loaded: whatever happens, no code runs but that
+// of the file that was checked.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <iostream>
-#include <new>
 #include <string>
 #include <thread>
 
-#include "host/base/hash.h"
-#include "host/manifest/platform.h"
 #include "host/plugin/loading/guarded_load.h"
 #include "host/plugin/loading/held_file.h"
 #include "host/plugin/loading/mapped_lines.h"
 #include "host/plugin/registry.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/temp_directory.h"
+#include "tests/unit/plugin/attacked_plugin.h"
 
 namespace ephost::plugin {
 namespace {
 
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
-
-constexpr const char* kHasRun = "EPHOST_FIXTURE_HAS_RUN";
 
 std::filesystem::path library_of(const std::string& fixture) {
   return test::fixture_directory(fixture) / ("lib" + fixture + ".so");
 }
 
-// A child process that calls `step(n)` for n = 0, 1, ... until the object is destroyed. With odd
-// numbers it restores what it changed with the even number before; most of the time everything is
-// as it should be, so that most changes happen while something is being loaded.
-template <class Step>
-class Attacker {
- public:
-  explicit Attacker(Step step) {
-    child_ = ::fork();
-    if (child_ != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int n = 0;; ++n) {
-      step(n);
-      ::usleep(n % 2 == 0 ? 20 : 20 + n % 1000);
-    }
-  }
-  Attacker(const Attacker&) = delete;
-  Attacker& operator=(const Attacker&) = delete;
-  ~Attacker() {
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, nullptr, 0);
-  }
-
- private:
-  pid_t child_ = -1;
-};
-
-struct Outcomes {
-  int loaded = 0;
-  int refused = 0;   // for whatever reason
-  int replaced = 0;  // after the checks, while the loader was at work
-};
-
 // The plugin "good" in a folder of its own, whose manifest states the library's checksum.
-class ReplacedLibrary : public ::testing::Test {
+class ReplacedLibrary : public AttackedPlugin {
  protected:
   void SetUp() override {
-    ::unsetenv(kHasRun);
     library_ = test::copy_fixture("good", directory_ / "plugin");
     other_ = directory_.path() / "other.so";
     std::filesystem::copy_file(library_of("constructor"), other_);
     good_ = directory_.path() / "good.so";
     std::filesystem::copy_file(library_, good_);
     plugin_ = test::find_plugin_in(directory_ / "plugin");
-    const std::string bytes = test::read_bytes(library_);
-    plugin_.manifest.libraries.begin()->second.sha256 = *sha256_of(std::as_bytes(std::span(bytes)));
+    plugin_.manifest.libraries.begin()->second.sha256 = checksum_of(test::read_bytes(library_));
   }
 
-  // Loads the plugin, each time from scratch, until the right library passed all checks `count`
-  // times.
-  Outcomes load_repeatedly(int count) {
-    Outcomes outcomes;
-    for (int i = 0; outcomes.loaded + outcomes.replaced < count; ++i) {
-      Registry registry;
-      const auto loaded = registry.load(plugin_);
-      ++(loaded.ok() ? outcomes.loaded : outcomes.refused);
-      if (!loaded.ok()) {
-        outcomes.replaced += loaded.status().message().find("was replaced") != std::string::npos;
-        EXPECT_THAT(loaded.status().message(),
-                    AnyOf(HasSubstr("was replaced while"), HasSubstr("its manifest"),
-                          HasSubstr("install it again"), HasSubstr("No such file")));
-      }
-      EXPECT_EQ(::getenv(kHasRun), nullptr) << "in load " << i;
-      if (::testing::Test::HasFailure()) break;
-    }
-    std::cout << outcomes.loaded << " loaded, " << outcomes.refused << " refused, of these "
-              << outcomes.replaced << " in the loader\n";
-    return outcomes;
-  }
-
-  // What became of a load, up to when it returned.
-  struct FirstMoments {
-    bool has_returned = false;
-    bool is_loaded = false;
-    bool has_run_other_code = false;
-  };
-
-  // In a process of its own, which may crash afterwards: a library that is in use does not survive
-  // that its file is truncated.
-  FirstMoments load_in_a_process() {
-    void* const shared = ::mmap(nullptr, sizeof(FirstMoments), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    auto* const moments = new (shared) FirstMoments;
-    const pid_t child = ::fork();
-    if (child == 0) {
-      Registry registry;
-      const auto loaded = registry.load(plugin_);
-      *moments = {true, loaded.ok(), ::getenv(kHasRun) != nullptr};
-      ::_exit(0);
-    }
-    ::waitpid(child, nullptr, 0);
-    const FirstMoments result = *moments;
-    ::munmap(shared, sizeof(FirstMoments));
-    return result;
-  }
-
-  const test::TempDirectory directory_;
   std::filesystem::path library_;
   std::filesystem::path other_;
   std::filesystem::path good_;
-  manifest::FoundPlugin plugin_;
 };
 
 TEST_F(ReplacedLibrary, RunsNoCodeOfAFileThatIsRenamedIntoItsPlace) {
@@ -213,55 +119,6 @@ TEST_F(ReplacedLibrary, LeavesNothingBehindWhereItIsRefused) {
   const std::string maps = test::read_bytes("/proc/self/maps");
   EXPECT_EQ(maps.find(library_.string()), std::string::npos);
   EXPECT_EQ(maps.find("ephost-load-guard"), std::string::npos);
-}
-
-// The folder of a library that depends on another one beside it.
-class ReplacedDependency : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ::unsetenv(kHasRun);
-    library_ = test::copy_fixture("dependent", directory_ / "plugin");
-    dependency_ = library_.parent_path() / "libdependency.so";
-  }
-
-  Result<std::shared_ptr<const Library>> load(std::vector<MappedFile> dependencies) {
-    EPHOST_ASSIGN_OR_RETURN(MappedFile library, MappedFile::open(library_));
-    return Library::open(std::move(library), dependencies);
-  }
-
-  const test::TempDirectory directory_;
-  std::filesystem::path library_;
-  std::filesystem::path dependency_;
-};
-
-TEST_F(ReplacedDependency, IsLoadedFromBesideTheLibrary) {
-  std::vector<MappedFile> dependencies;
-  dependencies.push_back(*MappedFile::open(dependency_));
-  const auto library = load(std::move(dependencies));
-  ASSERT_TRUE(library.ok()) << library.status().message();
-  EXPECT_THAT(test::read_bytes("/proc/self/maps"), HasSubstr(dependency_.string()));
-}
-
-TEST_F(ReplacedDependency, RunsNothing) {
-  std::vector<MappedFile> dependencies;
-  dependencies.push_back(*MappedFile::open(dependency_));
-  std::filesystem::rename(dependency_, directory_ / "checked.so");
-  std::filesystem::copy_file(test::fixture_directory("dependent_constructor") / "libdependency.so",
-                             dependency_);
-  const auto library = load(std::move(dependencies));
-  ASSERT_FALSE(library.ok());
-  EXPECT_THAT(library.status().message(), HasSubstr("libdependency.so\" was replaced while"));
-  EXPECT_EQ(::getenv(kHasRun), nullptr);
-}
-
-// Shows that the fixture tells of itself, so that the test above can fail.
-TEST_F(ReplacedDependency, RunsWhereNobodyChecksIt) {
-  std::filesystem::rename(dependency_, directory_ / "checked.so");
-  std::filesystem::copy_file(test::fixture_directory("dependent_constructor") / "libdependency.so",
-                             dependency_);
-  const auto library = load({});
-  ASSERT_TRUE(library.ok()) << library.status().message();
-  EXPECT_NE(::getenv(kHasRun), nullptr);
 }
 
 // A debugger and the library itself (dladdr) see the path in the plugin's folder.

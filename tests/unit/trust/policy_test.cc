@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -28,7 +29,7 @@ TEST(Policy, TheStrictestCounts) {
 
 TEST(Policy, OfTheMachineIsOptional) {
   const ephost::test::TempDirectory folder;
-  const auto policy = load_machine_policy(folder / "policy.yaml");
+  const auto policy = load_machine_policy(folder / "policy.yaml", Owner::kRootOrUser);
   ASSERT_TRUE(policy.ok());
   EXPECT_EQ(policy->signatures, SignaturePolicy::kOff);
   EXPECT_TRUE(policy->user_keys);
@@ -37,7 +38,8 @@ TEST(Policy, OfTheMachineIsOptional) {
 TEST(Policy, OfTheMachineIsRead) {
   const ephost::test::TempDirectory folder;
   const auto policy = load_machine_policy(
-      folder.write("policy.yaml", "policy: 1\nsignatures: require\nuser_keys: false\n"));
+      folder.write("policy.yaml", "policy: 1\nsignatures: require\nuser_keys: false\n"),
+      Owner::kRootOrUser);
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
   EXPECT_FALSE(policy->user_keys);
@@ -46,7 +48,9 @@ TEST(Policy, OfTheMachineIsRead) {
 TEST(Policy, OfTheMachineIsNeverIgnored) {
   const ephost::test::TempDirectory folder;
   const auto error_of = [&](std::string_view text) {
-    return load_machine_policy(folder.write("policy.yaml", text)).status().message();
+    return load_machine_policy(folder.write("policy.yaml", text), Owner::kRootOrUser)
+        .status()
+        .message();
   };
   EXPECT_THAT(error_of(""), HasSubstr("policy.yaml:1:1"));
   EXPECT_THAT(error_of("signatures: require\n"), HasSubstr("\"policy\""));
@@ -54,6 +58,24 @@ TEST(Policy, OfTheMachineIsNeverIgnored) {
   EXPECT_THAT(error_of("policy: 1\nsignatures: yes\n"), HasSubstr("write off, warn or require"));
   EXPECT_THAT(error_of("policy: 1\nsignature: require\n"),
               HasSubstr("did you mean \"signatures\"?"));
+}
+
+TEST(Policy, OfTheMachineIsNotTakenFromOthers) {
+  const ephost::test::TempDirectory folder;
+  const std::filesystem::path file = folder.write("open/policy.yaml", "policy: 1\n");
+  const auto load = [&] { return load_machine_policy(file, Owner::kRootOrUser).status(); };
+  EXPECT_TRUE(load().ok()) << load().message();
+  for (const std::filesystem::path& path : {file, file.parent_path()}) {
+    const std::filesystem::perms before = std::filesystem::status(path).permissions();
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+    EXPECT_EQ(load().code(), StatusCode::kFail);
+    EXPECT_THAT(load().message(), HasSubstr("decides whom to trust"));
+    EXPECT_THAT(load().message(), HasSubstr("777"));
+    std::filesystem::permissions(path, before);
+  }
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
+  EXPECT_THAT(load_machine_policy(file).status().message(), HasSubstr("owner 65534"));
 }
 
 TEST(Policy, OfTheEnvironmentIsRead) {

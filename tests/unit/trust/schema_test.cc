@@ -27,7 +27,8 @@ std::string example(std::string_view begin) {
 
 TEST(TrustSchema, ThePolicyIsAccepted) {
   const ephost::test::TempDirectory folder;
-  const auto policy = load_machine_policy(folder.write("policy.yaml", example("policy: 1\n")));
+  const auto policy =
+      load_machine_policy(folder.write("policy.yaml", example("policy: 1\n")), Owner::kRootOrUser);
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
 }

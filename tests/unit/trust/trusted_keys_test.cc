@@ -99,6 +99,21 @@ TEST_F(TrustedKeysTest, VouchForWhatTheyArePinnedTo) {
   EXPECT_FALSE(both.may_sign_plugin("B"));
 }
 
+TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayReplaceTheirFolder) {
+  fs::create_directory(folder_ / "open");
+  fs::create_directory_symlink("open/keys", folder_ / "user");
+  fs::create_directory(folder_ / "open/keys");
+  fs::permissions(folder_ / "open/keys", fs::perms::owner_all);
+  EXPECT_TRUE(load().ok()) << error();
+  fs::permissions(folder_ / "open", fs::perms::all);
+  EXPECT_EQ(load().status().code(), StatusCode::kFail);
+  EXPECT_THAT(error(), HasSubstr("the folder \"" + (folder_ / "open").string() + "\""));
+  // What allows plugins does not allow keys.
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
+  EXPECT_FALSE(load().ok());
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+}
+
 TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayWrite) {
   add("user", {.key = test::make_key().public_key()});
   const fs::path file = *fs::directory_iterator(folder_ / "user");

@@ -2,10 +2,14 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
+#include "host/base/files/ownership.h"
+#include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 
 namespace ephost::session {
@@ -39,6 +43,23 @@ trust::ModelFiles open_model_files(const graph::Model& model, context::LoadOptio
   return files;
 }
 
+Status check_model_writers(const std::filesystem::path& file, const context::LoadOptions& options) {
+  std::vector<std::filesystem::path> paths;
+  if (!file.empty()) paths.push_back(file);
+  for (const auto& [name, blob] : options.files) {
+    if (options.folder) paths.push_back(*options.folder / name);
+    if (options.initializers_folder) paths.push_back(*options.initializers_folder / name);
+  }
+  for (const std::filesystem::path& path : paths) {
+    if (const Status status = check_writers(path, FilesBeside::kAreNotUsed); !status.ok()) {
+      return Status(StatusCode::kInvalidGraph,
+                    formatted("the signature of the context model {} means nothing: {}",
+                              quote(file.native()), status.message()));
+    }
+  }
+  return {};
+}
+
 Status check_model_signature(const trust::Verifier& verifier, SignaturePolicy policy,
                              const std::filesystem::path& file, std::span<const std::byte> content,
                              const graph::Model& model, context::LoadOptions& options) {
@@ -47,9 +68,9 @@ Status check_model_signature(const trust::Verifier& verifier, SignaturePolicy po
   }
   const trust::SignatureState state =
       verifier.examine_model(file, content, open_model_files(model, options));
-  if (state.status.ok()) return {};
-  if (policy == SignaturePolicy::kRequire || state.is_revoked) return state.status;
-  log_warning(state.status.message());
+  Status status = state.status.ok() ? check_model_writers(file, options) : state.status;
+  if (status.ok() || policy == SignaturePolicy::kRequire || state.is_revoked) return status;
+  log_warning(status.message());
   return {};
 }
 

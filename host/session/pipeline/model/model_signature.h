@@ -23,9 +23,15 @@ namespace ephost::session {
 [[nodiscard]] trust::ModelFiles open_model_files(const graph::Model& model,
                                                  context::LoadOptions& options);
 
+// INVALID_GRAPH if others than root and this user may change the model or one of `options.files`
+// (host/base/files/ownership.h), after its signature was compared and while its pages are in use.
+[[nodiscard]] Status check_model_writers(const std::filesystem::path& file,
+                                         const context::LoadOptions& options);
+
 // INVALID_GRAPH if the policy is `require` and the signature beside `file` does not count, or
-// something was revoked; under `warn`, a warning. OK for a model without EPContext nodes. `content`
-// is the model as it was read from `file`, which is empty for one from memory.
+// something was revoked; under `warn`, a warning. So for a model that check_model_writers refuses.
+// OK for a model without EPContext nodes. `content` is the model as it was read from `file`, which
+// is empty for one from memory.
 [[nodiscard]] Status check_model_signature(const trust::Verifier& verifier, SignaturePolicy policy,
                                            const std::filesystem::path& file,
                                            std::span<const std::byte> content,

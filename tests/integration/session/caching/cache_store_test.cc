@@ -263,6 +263,13 @@ TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
   foreign.add_config_entry("ep.cache_dir", (dir_ / "foreign").string());
   expect_uncached(foreign, "has no CACHEDIR.TAG");
   EXPECT_EQ(test::read(dir_ / "foreign/ephost-context-cache/notes.txt"), "mine");
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  SessionOptions open = options();
+  dir_.write("open/file", "mine");
+  std::filesystem::permissions(dir_ / "open", std::filesystem::perms::all);
+  open.add_config_entry("ep.cache_dir", (dir_ / "open").string());
+  expect_uncached(open, "has the mode 0777");
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
   SessionOptions too_small = options();
   too_small.add_config_entry("ep.cache_max_bytes", "10");
   expect_uncached(too_small, "ep.cache_max_bytes");

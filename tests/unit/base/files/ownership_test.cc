@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +57,31 @@ TEST_F(Ownership, AcceptsAStickyFolderOnTheWayAndNotAroundTheFile) {
   EXPECT_FALSE(check_ownership(directory_ / "a/b/./file").ok());
   std::filesystem::create_directory(directory_ / "a/b/c");
   EXPECT_FALSE(check_ownership(directory_ / "a/b/c/../file").ok());
+}
+
+TEST_F(Ownership, AcceptsAStickyFolderAroundAFileThatIsUsedAlone) {
+  set_mode(directory_ / "a/b", 01777);
+  EXPECT_TRUE(check_ownership(file_, FilesBeside::kAreNotUsed).ok());
+  EXPECT_FALSE(check_ownership(directory_ / "a/b", FilesBeside::kAreNotUsed).ok());
+  set_mode(file_, 0666);
+  EXPECT_FALSE(check_ownership(file_, FilesBeside::kAreNotUsed).ok());
+  set_mode(file_, 0644);
+  set_mode(directory_ / "a/b", 0777);
+  EXPECT_FALSE(check_ownership(file_, FilesBeside::kAreNotUsed).ok());
+}
+
+TEST_F(Ownership, IsAllowedByTheEnvironment) {
+  set_mode(file_, 0666);
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "0", 1);
+  const Status refused = check_writers(file_, FilesBeside::kAreUsed);
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
+  const Status allowed = check_writers(file_, FilesBeside::kAreUsed);
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("\"" + file_.string() + "\" is not used, because"),
+                                       HasSubstr("has the mode 0666"), HasSubstr("chmod go-w"),
+                                       HasSubstr("EPHOST_ALLOW_WRITABLE_PLUGINS=1")));
+  EXPECT_TRUE(allowed.ok()) << allowed.message();
 }
 
 TEST_F(Ownership, AcceptsTheGroupOfTheOwnersNumberAlone) {

@@ -84,6 +84,59 @@ TEST(CacheStore, RefusesAFileInPlaceOfItsFolder) {
   EXPECT_EQ(testing::content_of(dir / "file"), "mine");
 }
 
+// Where nothing allows what others may change.
+class CacheStoreWriters : public ::testing::Test {
+ protected:
+  CacheStoreWriters() { ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS"); }
+
+  static void let_others_write(const fs::path& path) {
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+  }
+
+  const TempDirectory dir_;
+  const CacheStore store_{{.folder = dir_ / "cache"}};
+};
+
+TEST_F(CacheStoreWriters, MayBeNobodyElse) {
+  ASSERT_TRUE(publish_sample(store_, key_of("a")).ok());
+  for (const fs::path& path : {fs::path(dir_ / "cache"), store_.options().store()}) {
+    let_others_write(path);
+    for (const Status& status : {store_.find(key_of("a")).status(), store_.stage().status(),
+                                 store_.find_related(key_of("a")).status()}) {
+      EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+      EXPECT_THAT(status.message(), HasSubstr("the folder \"" + path.string() + "\""));
+    }
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::remove);
+    EXPECT_EQ(payload_in(store_, key_of("a")), "payload");
+  }
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
+  let_others_write(dir_ / "cache");
+  EXPECT_EQ(payload_in(store_, key_of("a")), "payload");
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+}
+
+TEST_F(CacheStoreWriters, AreExpectedInTheFolderOfTemporaryFiles) {
+  fs::create_directory(dir_ / "cache");
+  fs::permissions(dir_ / "cache", fs::perms::all | fs::perms::sticky_bit);
+  ASSERT_TRUE(publish_sample(store_, key_of("a")).ok());
+  EXPECT_EQ(payload_in(store_, key_of("a")), "payload");
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(store_.options().store().c_str(), 65534, 65534), 0);
+  EXPECT_THAT(store_.find(key_of("a")).status().message(),
+              HasSubstr("belongs to the user 65534 (nobody)"));
+}
+
+TEST_F(CacheStoreWriters, OfAnEntryGetItQuarantined) {
+  for (const char* const name : {"", "model_test.bin"}) {
+    ASSERT_TRUE(publish_sample(store_, key_of("a")).ok());
+    let_others_write(entry_in(dir_ / "cache", key_of("a")) / name);
+    const Result<CacheLookup> lookup = store_.find(key_of("a"));
+    ASSERT_TRUE(lookup.ok()) << lookup.status().message();
+    EXPECT_FALSE(lookup->found);
+    EXPECT_THAT(lookup->damage.message(), HasSubstr("can be changed by others"));
+  }
+}
+
 TEST(CacheStore, KeepsNothingOfAnEntryThatIsNotPublished) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});

@@ -1,0 +1,35 @@
+// What a library may bring along when it is loaded. Made by plugin_files.h, held against what the
+// system's loader has mapped by loaded_files.h.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "host/base/files/file.h"
+
+namespace ephost::plugin {
+
+// A file that was checked, and that the loader may map as a dependency of the library.
+struct CheckedFile {
+  // The paths at which the loader may find it, absolute and without `.` and `..`.
+  std::vector<std::filesystem::path> names;
+  const MappedFile* file = nullptr;  // never null; outlives the load
+};
+
+struct LoadTerms {
+  // At these paths, no other files are accepted. They need not be loaded.
+  std::vector<CheckedFile> files;
+  // The plugin's folders, absolute and without `.` and `..`.
+  std::vector<std::filesystem::path> folders;
+  // Whether a library from these folders that is not among `files` is refused.
+  bool listed_only = false;
+};
+
+// EP_FAIL: the path led to another file.
+[[nodiscard]] Status replaced_library(const std::filesystem::path& path);
+// EP_FAIL: the library lies in the plugin's folder, and its manifest does not list it.
+[[nodiscard]] Status unlisted_library(const std::filesystem::path& path);
+
+}  // namespace ephost::plugin

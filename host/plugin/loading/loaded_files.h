@@ -1,0 +1,72 @@
+// Compares the files that the system's loader has mapped with those that were checked. Called while
+// the loader waits in the middle of its work (guarded_load.h), or, where it cannot be made to wait,
+// once it is done.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/base/files/file.h"
+#include "host/plugin/loading/load_terms.h"
+
+namespace ephost::plugin {
+
+// A library, or the program, as the loader lists it.
+struct LoadedObject {
+  uintptr_t address = 0;  // of its first segment
+  std::string name;       // the path that the loader has opened
+
+  auto operator<=>(const LoadedObject&) const = default;
+};
+
+class LoadedFiles {
+ public:
+  // To be created before `library` is loaded; what is loaded already does not count as brought
+  // along by it, except what lies at the paths of `own`, which it has brought along before. The
+  // arguments have to outlive the object. FAIL where the loader's list cannot be read.
+  static Result<LoadedFiles> create(const MappedFile& library, const LoadTerms& terms,
+                                    std::span<const std::filesystem::path> own = {});
+
+  // Judges what has been mapped since the last call; the first call judges everything. EP_FAIL if
+  // the file at the path of the library or of another checked file is not the one that was checked,
+  // or if a library is refused by LoadTerms::listed_only; INVALID_ARGUMENT if others can change one
+  // from the plugin's folders (manifest::check_plugin_owner). FAIL where that cannot be found out.
+  // May be called by another thread while the one that loads waits inside of the loader.
+  [[nodiscard]] Status compare();
+
+  // How many objects the loader has added between the last call of `compare` and that before it,
+  // or the creation.
+  [[nodiscard]] size_t added() const { return added_; }
+  // Whether the library was seen at its path.
+  [[nodiscard]] bool has_library() const { return has_library_; }
+  // The paths of the libraries from the plugin's folders that were brought along.
+  [[nodiscard]] const std::vector<std::filesystem::path>& neighbours() const { return neighbours_; }
+  // The first of them that is not one of the checked files; empty if all are.
+  [[nodiscard]] const std::filesystem::path& unlisted() const { return unlisted_; }
+
+ private:
+  LoadedFiles(const MappedFile& library, const LoadTerms& terms, std::set<LoadedObject> before)
+      : library_(library), terms_(terms), before_(std::move(before)) {}
+
+  [[nodiscard]] const MappedFile* checked_at(const std::filesystem::path& path) const;
+  Status judge(const LoadedObject& object, bool is_new, std::string& maps);
+
+  const MappedFile& library_;
+  const LoadTerms& terms_;
+  std::set<LoadedObject> before_;
+  std::set<LoadedObject> judged_;
+  size_t added_ = 0;
+  bool has_library_ = false;
+  std::vector<std::filesystem::path> neighbours_;
+  std::filesystem::path unlisted_;
+};
+
+}  // namespace ephost::plugin
