@@ -17,6 +17,7 @@ namespace {
 
 std::atomic<pid_t> guarded_process{0};
 std::atomic<int> failure{EXIT_FAILURE};
+std::atomic<ExitReport> exit_report{nullptr};  // null: standard error
 
 bool is_guarded() { return guarded_process.load() == ::getpid(); }
 
@@ -27,11 +28,18 @@ bool is_guarded() { return guarded_process.load() == ::getpid(); }
 // Whether this ends a call of a plugin; if so, it has been reported.
 bool report(std::string_view function, const int* status, const ThreadCalls::Snapshot& call) {
   if (call.site.provider.empty()) return false;
+  const ExitReport watcher = exit_report.load();
   RawText text;
-  text.add("error[EP_FAIL]: the plugin called ").add(function).add("(");
+  if (watcher == nullptr) text.add("error[EP_FAIL]: ");
+  text.add("the plugin called ").add(function).add("(");
   if (status != nullptr) text.add(static_cast<uint64_t>(*status & 0xff));
   text.add(") in ").add(call);
-  text.add(", which no plugin may do; report this to the plugin's vendor").write_line();
+  text.add(", which no plugin may do; report this to the plugin's vendor");
+  if (watcher == nullptr) {
+    text.write_line();
+  } else {
+    watcher(text.text());
+  }
   return true;
 }
 
@@ -51,20 +59,31 @@ bool report_any(std::string_view function, const int* status) {
 
 void fail_if_called_by_plugin(const char* function, const int* status) {
   if (!is_guarded() || !report_any(function, status)) return;
-  if (::ftrylockfile(stdout) == 0) {  // earlier output is kept
+  const bool keeps_status = exit_report.load() != nullptr;
+  if (keeps_status && status == nullptr) return;  // quick_exit goes on with it
+  if (::ftrylockfile(stdout) == 0) {              // earlier output is kept
     ::fflush_unlocked(stdout);
     ::funlockfile(stdout);
   }
-  end_now(failure.load());
+  end_now(keeps_status ? *status : failure.load());
+}
+
+void arm() {
+  if (guarded_process.exchange(::getpid()) != 0) return;
+  ::on_exit([](int status, void*) { fail_if_called_by_plugin("exit", &status); }, nullptr);
+  std::at_quick_exit([] { fail_if_called_by_plugin("quick_exit", nullptr); });
 }
 
 }  // namespace
 
 void arm_exit_guard(int failure_status) {
   failure = failure_status;
-  if (guarded_process.exchange(::getpid()) != 0) return;
-  ::on_exit([](int status, void*) { fail_if_called_by_plugin("exit", &status); }, nullptr);
-  std::at_quick_exit([] { fail_if_called_by_plugin("quick_exit", nullptr); });
+  arm();
+}
+
+void report_plugin_exits(ExitReport report) {
+  exit_report = report;
+  arm();
 }
 
 void end_process(const char* function, int status) noexcept {
@@ -74,6 +93,7 @@ void end_process(const char* function, int status) noexcept {
 
 void guard_thread_end(const CallSite& /*site*/) noexcept {
   fail_if_called_by_plugin("pthread_exit", nullptr);
+  if (is_guarded() && exit_report.load() != nullptr) end_now(failure.load());
 }
 
 }  // namespace ephost::plugin

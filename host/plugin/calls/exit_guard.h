@@ -2,6 +2,8 @@
 // running calls (call_scope.h) tell which plugin did.
 #pragma once
 
+#include <string_view>
+
 namespace ephost::plugin {
 
 struct CallSite;
@@ -10,6 +12,14 @@ struct CallSite;
 // error that names plugin and call, and with `failure_status`. Child processes are not guarded
 // until they call this themselves. Cannot be undone.
 void arm_exit_guard(int failure_status);
+
+// Takes "the plugin called exit(3) in ...". Called once by the thread that ends the process.
+using ExitReport = void (*)(std::string_view text) noexcept;
+
+// For a process that somebody watches, who is told by `report` and by the status: as
+// arm_exit_guard, but the process ends with the status that the plugin has given (1 at the end of a
+// thread), and writes nothing.
+void report_plugin_exits(ExitReport report);
 
 // The body of the _exit and _Exit that a program exports so that plugins call them: ends the
 // process at once, with the failure status if a plugin calls it. `function` is the name that was

@@ -30,6 +30,7 @@ constexpr std::string_view kVariables = "Environment variables";
 
 constexpr std::string_view kFlag = "0 or 1";
 constexpr std::string_view kNumber = "whole number";
+constexpr std::string_view kSeconds = "seconds, such as 30 or 0.5";
 constexpr std::string_view kPath = "path";
 
 constexpr std::array kEntries = {
@@ -181,13 +182,13 @@ constexpr std::array kEntries = {
     KnownEntry{"session.isolation.PROVIDER", ConfigScope::kSession, kLayers,
                "none, worker or sandbox", "none",
                "the same for this provider; the stricter of the two counts", kOwn, nullptr},
-    KnownEntry{"session.isolation.probe_limit", ConfigScope::kSession, kLayers, kNumber, "30",
+    KnownEntry{"session.isolation.probe_limit", ConfigScope::kSession, kLayers, kSeconds, "30",
                "most seconds for loading a plugin and for listing devices; 0: any", kOwn,
                &setters::call_limit<&worker::CallLimits::probe>},
-    KnownEntry{"session.isolation.compile_limit", ConfigScope::kSession, kLayers, kNumber, "0",
+    KnownEntry{"session.isolation.compile_limit", ConfigScope::kSession, kLayers, kSeconds, "0",
                "most seconds for another call before a run; 0: any", kOwn,
                &setters::call_limit<&worker::CallLimits::compile>},
-    KnownEntry{"session.isolation.run_limit", ConfigScope::kSession, kLayers, kNumber, "0",
+    KnownEntry{"session.isolation.run_limit", ConfigScope::kSession, kLayers, kSeconds, "0",
                "most seconds for a step of a run; 0: any", kOwn,
                &setters::call_limit<&worker::CallLimits::run>},
     KnownEntry{"session.isolation.memory", ConfigScope::kSession, kLayers, kNumber, "0",

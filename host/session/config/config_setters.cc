@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "host/base/format.h"
@@ -184,10 +185,18 @@ Status isolation(SessionConfig& config, std::string_view key, const std::string&
 
 template <auto Limit>
 Status call_limit(SessionConfig& config, std::string_view key, const std::string& text) {
-  constexpr uint64_t kMax = uint64_t{365} * 24 * 3600;  // keeps the deadline within its type
-  uint64_t seconds = 0;
-  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", seconds));
-  config.isolation.calls.*Limit = std::chrono::seconds(std::min(seconds, kMax));
+  constexpr double kMax = 365.0 * 24 * 3600;  // keeps the deadline within its type
+  double seconds = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), seconds, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0)) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use a number of seconds such as "
+                            "30 or 0.5, 0 for no limit",
+                            quote(key), quote(text)));
+  }
+  const std::chrono::duration<double> limit(std::min(seconds, kMax));
+  config.isolation.calls.*Limit = std::chrono::ceil<std::chrono::milliseconds>(limit);
   return Status::ok_status();
 }
 template Status call_limit<&worker::CallLimits::probe>(SessionConfig&, std::string_view,

@@ -14,6 +14,7 @@
 #include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/exit_guard.h"
 #include "host/plugin/calls/raw_text.h"
 
 namespace ephost::worker {
@@ -55,8 +56,8 @@ std::string_view name_of(int signal) {
   return other == kOthers.end() ? std::string_view() : other->name;
 }
 
-void publish(const plugin::RawText& text) {
-  const std::string_view shown = text.text().substr(0, crash_page->text.size());
+void publish(std::string_view text) {
+  const std::string_view shown = text.substr(0, crash_page->text.size());
   std::memcpy(crash_page->text.data(), shown.data(), shown.size());
   crash_page->size.store(static_cast<uint32_t>(shown.size()), std::memory_order_release);
 }
@@ -116,7 +117,7 @@ void add_frames(plugin::RawText& text, const void* context) {
   for (size_t i = 0; i < kShownFrames && first + i != end; ++i) {
     text.add(i == 0 ? "; innermost functions: " : ", ");
     add_frame(text, first[i]);
-    publish(text);
+    publish(text.text());
   }
 }
 
@@ -150,7 +151,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     text.add(" at address 0x").add(reinterpret_cast<uintptr_t>(info->si_addr), 16);
   }
   add_call(text);
-  publish(text);
+  publish(text.text());
   end_by_default(SIGALRM);
   ::alarm(kSecondsForFrames);
   add_frames(text, context);
@@ -176,6 +177,12 @@ void report_crashes(CrashPage* page) {
     for (const NamedSignal& other : kReported) ::sigdelset(&action.sa_mask, other.number);
     ::sigaction(signal.number, &action, nullptr);
   }
+}
+
+void report_exits() {
+  plugin::report_plugin_exits([](std::string_view text) noexcept {
+    if (crash_page != nullptr) publish(text);
+  });
 }
 
 std::string read_report(const CrashPage& page) {

@@ -63,7 +63,9 @@ std::string describe(const Ending& ending) {
   const std::string because = ending.reason.empty() ? "" : ": " + ending.reason;
   switch (ending.kind) {
     case Ending::Kind::kExited:
-      return formatted("exited with status {}", ending.value) + because;
+      return formatted("exited with status {}{}{}", ending.value,
+                       ending.report.empty() ? "" : ", as ", ending.report) +
+             because;
     case Ending::Kind::kSignalled:
       if (!ending.report.empty()) return "died of " + ending.report + because;
       return "died of " + signal_name(ending.value) + because;

@@ -134,11 +134,12 @@ Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
   Message message{"channel"};
   message.descriptors.push_back(std::move(sockets.worker));
   message.descriptors.push_back(std::move(sent));
+  // This writes the page, which it must not do any more once the worker has it.
+  auto channel = std::unique_ptr<HostChannel>(
+      new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
   if (const Status status = send_packet(socket_, message, Waiting::kNo); !status.ok()) {
     return failure_after_hangup(status.message());
   }
-  auto channel = std::unique_ptr<HostChannel>(
-      new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
   const std::lock_guard lock(mutex_);
   channels_.push_back(channel.get());
   return channel;

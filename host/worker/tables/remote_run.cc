@@ -12,8 +12,15 @@
 namespace ephost::worker {
 namespace {
 
-// Staged memory begins on a page; a greater alignment is met by no mapping of a worker.
-constexpr uint64_t kMaxAlignment = 4096;
+// A region of a worker begins on a page, and a large one at a multiple of kLargeRegion. So what has
+// to be aligned to more than a page is staged in a large one.
+constexpr uint64_t kPage = 4096;
+
+std::optional<SharedPlace> place_of(Outgoing& outgoing, const RunFacts& facts,
+                                    std::span<const std::byte> bytes, SharedAccess access) {
+  if (facts.alignment > kPage) return std::nullopt;
+  return outgoing.place(bytes, access);
+}
 
 bool is_numeric(const eph_value& value) {
   return value.kind == EPH_KIND_TENSOR && value.element_type != EPH_ELEMENT_STRING;
@@ -90,7 +97,7 @@ void RemoteRun::add_input(const eph_value* value, uint32_t index) {
   } else {
     plain.form = PlainForm::kShared;
     if (value->byte_size != 0) {
-      if (const auto place = outgoing_.place(bytes_of(*value), SharedAccess::kRead)) {
+      if (const auto place = place_of(outgoing_, facts_, bytes_of(*value), SharedAccess::kRead)) {
         plain.region = place->region->id;
         plain.offset = place->offset;
       } else {
@@ -128,7 +135,7 @@ void RemoteRun::add_output(eph_value* value, uint32_t index) {
     if (value->byte_size != 0 && is_numeric(*value)) {
       const bool is_fixed = shares_by_definition(index, *value);
       const SharedAccess access = is_fixed ? SharedAccess::kRead : SharedAccess::kReadWrite;
-      if (const auto place = outgoing_.place(bytes_of(*value), access)) {
+      if (const auto place = place_of(outgoing_, facts_, bytes_of(*value), access)) {
         plain.region = place->region->id;
         plain.offset = place->offset;
       } else {
@@ -147,7 +154,7 @@ void RemoteRun::add_output(eph_value* value, uint32_t index) {
 Status RemoteRun::stage() {
   if (staged_.empty()) return {};
   std::ranges::sort(staged_, std::ranges::less(), &Staged::begin);
-  const uint64_t alignment = std::clamp<uint64_t>(facts_.alignment, 64, kMaxAlignment);
+  const uint64_t alignment = std::clamp<uint64_t>(facts_.alignment, 64, kLargeRegion);
   std::vector<size_t> offsets(staged_.size());
   size_t used = 0;
   const std::byte* base = nullptr;  // of the current range, which begins at `start` of the staging
@@ -165,6 +172,7 @@ Status RemoteRun::stage() {
     offsets[i] = start + static_cast<size_t>(staged_[i].begin - base);
     used = std::max(used, start + static_cast<size_t>(end - base));
   }
+  if (alignment > kPage) used = std::max<size_t>(used, kLargeRegion);
   EPHOST_ASSIGN_OR_RETURN(const SharedPlace place, channel_.staging(used));
   if (!outgoing_.refer(place.region)) return broken("too many regions");
   std::byte* const memory = place.region->bytes.data() + place.offset;
@@ -244,13 +252,15 @@ Status RemoteRun::place_late(eph_value& value, wire::Answer& out) {
     plain.form = PlainForm::kAddress;
     plain.offset = reinterpret_cast<uint64_t>(value.data);
   } else if (value.byte_size != 0 && is_numeric(value)) {
-    if (const auto place = outgoing_.place(bytes_of(value), SharedAccess::kReadWrite)) {
+    if (const auto place = place_of(outgoing_, facts_, bytes_of(value), SharedAccess::kReadWrite)) {
       plain.region = place->region->id;
       plain.offset = place->offset;
     } else {
+      const uint64_t least = facts_.alignment > kPage ? kLargeRegion : 0;
       EPHOST_ASSIGN_OR_RETURN(
           SharedMemory memory,
-          SharedMemory::create("ephost-output", static_cast<size_t>(value.byte_size),
+          SharedMemory::create("ephost-output",
+                               static_cast<size_t>(std::max(value.byte_size, least)),
                                SharedAccess::kReadWrite));
       if (!outgoing_.refer(memory.region())) return broken("too many regions");
       plain.region = memory.region()->id;

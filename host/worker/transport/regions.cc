@@ -56,6 +56,30 @@ std::vector<uint64_t> KnownRegions::take_removed() {
   return removed;
 }
 
+namespace {
+
+// As mmap, at a multiple of kLargeRegion if it has that size.
+void* map_shared(size_t size, size_t page, int protection, int file, off_t offset) {
+  if (size < kLargeRegion) return ::mmap(nullptr, size, protection, MAP_SHARED, file, offset);
+  const size_t whole = (size + page - 1) / page * page;
+  void* const reserved = ::mmap(nullptr, whole + kLargeRegion, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return reserved;
+  auto* const begin = static_cast<std::byte*>(reserved);
+  const size_t before = kLargeRegion - reinterpret_cast<uintptr_t>(begin) % kLargeRegion;
+  void* const mapped =
+      ::mmap(begin + before, size, protection, MAP_SHARED | MAP_FIXED, file, offset);
+  const int reason = errno;
+  ::munmap(begin, mapped == MAP_FAILED ? whole + kLargeRegion : before);
+  if (mapped != MAP_FAILED && before < kLargeRegion) {
+    ::munmap(begin + before + whole, kLargeRegion - before);
+  }
+  errno = reason;
+  return mapped;
+}
+
+}  // namespace
+
 Result<FileDescriptor> duplicate(const FileDescriptor& descriptor) {
   FileDescriptor copy(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));
   if (copy.is_open()) return copy;
@@ -82,8 +106,8 @@ Status MappedRegions::add(uint64_t id, const FileDescriptor& descriptor, uint64_
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const size_t before = offset % page;
   const int protection = PROT_READ | (access == SharedAccess::kReadWrite ? PROT_WRITE : 0);
-  void* const address = ::mmap(nullptr, before + size, protection, MAP_SHARED, descriptor.get(),
-                               static_cast<off_t>(offset - before));
+  void* const address = map_shared(before + size, page, protection, descriptor.get(),
+                                   static_cast<off_t>(offset - before));
   if (address == MAP_FAILED) return map_error(id, std::generic_category().message(errno));
   const std::span pages(static_cast<std::byte*>(address), before + size);
   mappings_.emplace(id, Mapping{pages, pages.subspan(before)});

@@ -40,6 +40,10 @@ class KnownRegions {
 // A descriptor of its own for a message, closed by who gets it.
 [[nodiscard]] Result<FileDescriptor> duplicate(const FileDescriptor& descriptor);
 
+// A region of at least this size is mapped by a worker at a multiple of it: the greatest alignment
+// that a computation may ask for.
+inline constexpr size_t kLargeRegion = size_t{2} << 20;
+
 // The worker's side. Safe from any thread.
 class MappedRegions {
  public:

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iostream>
+#include <string_view>
 #include <thread>
 
 #include "host/plugin/calls/call_scope.h"
@@ -39,6 +41,34 @@ TEST_F(ExitGuardDeathTest, MakesAnExitOfAThreadOfThePluginAFailure) {
         std::thread([] { std::exit(0); }).join();
       },
       ::testing::ExitedWithCode(kStatus), "exit\\(0\\) in compile of TestProvider");
+}
+
+TEST_F(ExitGuardDeathTest, TellsAWatcherInsteadAndKeepsTheStatus) {
+  const auto tell = [](std::string_view text) noexcept {
+    std::cerr << "told: " << text << std::endl;
+  };
+  EXPECT_EXIT(
+      {
+        report_plugin_exits(tell);
+        const CallScope scope(kSite);
+        std::exit(5);
+      },
+      ::testing::ExitedWithCode(5),
+      "told: the plugin called exit\\(5\\) in compile of TestProvider for partition \"p0\"");
+  EXPECT_EXIT(
+      {
+        report_plugin_exits(tell);
+        const CallScope scope(kSite);
+        end_process("_exit", 6);
+      },
+      ::testing::ExitedWithCode(6), "told: the plugin called _exit\\(6\\) in compile of");
+  EXPECT_EXIT(
+      {
+        report_plugin_exits(tell);
+        const CallScope scope(kSite);
+        guard_thread_end(kSite);
+      },
+      ::testing::ExitedWithCode(1), "told: the plugin called pthread_exit.* in compile of");
 }
 
 TEST_F(ExitGuardDeathTest, MakesAQuickExitWithinACallAFailure) {

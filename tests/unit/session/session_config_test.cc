@@ -1,6 +1,6 @@
 #include "host/session/session_config.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <set>
 
@@ -234,6 +234,24 @@ TEST(ConfigEntries, AreThoseThatSessionsKnow) {
   }
 }
 
+TEST(IsolationLimits, AreSecondsWithFractions) {
+  using std::chrono::milliseconds;
+  const auto limit = [](const std::string& text) {
+    return read("session.isolation.run_limit", text)->isolation.calls.run;
+  };
+  EXPECT_EQ(limit("0"), milliseconds(0));
+  EXPECT_EQ(limit("30"), milliseconds(30'000));
+  EXPECT_EQ(limit("0.5"), milliseconds(500));
+  EXPECT_EQ(limit("0.0000001"), milliseconds(1)) << "not without a limit";
+  EXPECT_EQ(limit("1" + std::string(40, '0')), std::chrono::hours(365 * 24));
+  for (const char* const text : {"", "-1", "nan", "1e3", "1s", " 1"}) {
+    const auto config = read("session.isolation.run_limit", text);
+    ASSERT_FALSE(config.ok()) << text;
+    EXPECT_THAT(config.status().message(),
+                ::testing::HasSubstr("use a number of seconds such as 30 or 0.5"));
+  }
+}
+
 TEST(ConfigEntries, OfRunsAndProcessesAreNoneOfSessions) {
   for (const ConfigEntryDescription& entry : known_config_entries()) {
     if (entry.scope == ConfigScope::kSession) continue;
@@ -246,9 +264,12 @@ TEST(ConfigEntries, OfRunsAndProcessesAreNoneOfSessions) {
 TEST(ConfigEntries, HaveDefaultsThatChangeNothingWhereTheseAreValues) {
   size_t tried = 0;
   for (const ConfigEntryDescription& entry : known_config_entries()) {
-    const std::set<std::string> with_values = {"0 or 1", "whole number",
+    const std::set<std::string> with_values = {"0 or 1",
+                                               "whole number",
+                                               "seconds, such as 30 or 0.5",
                                                "in_run, background or off",
-                                               "sequential or parallel", "0 to 1024"};
+                                               "sequential or parallel",
+                                               "0 to 1024"};
     if (!with_values.contains(entry.values) || entry.default_value.find(' ') != std::string::npos ||
         entry.default_value == "none") {
       continue;
