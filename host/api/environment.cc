@@ -37,6 +37,9 @@ EnvironmentOptions to_options(const ephost_environment_options* options) {
   adopted.signatures = given.signatures == EPHOST_SIGNATURES_OFF    ? SignaturePolicy::kOff
                        : given.signatures == EPHOST_SIGNATURES_WARN ? SignaturePolicy::kWarn
                                                                     : SignaturePolicy::kRequire;
+  adopted.isolation = given.isolation == EPHOST_ISOLATION_NONE     ? Isolation::kNone
+                      : given.isolation == EPHOST_ISOLATION_WORKER ? Isolation::kWorker
+                                                                   : Isolation::kSandbox;
   adopted.log_id = text_of(given.log_id);
   adopted.log_severity_level = to_level(given.log_severity_level);
   if (const ephost_logging_function log = given.logging_function) {

@@ -10,6 +10,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/cli/metrics_file.h"
+#include "host/manifest/isolation.h"
 #include "host/trust/policy.h"
 
 namespace ephost::cli {
@@ -235,6 +236,13 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .type_name("[PROVIDER=]LEVEL")
       .repeatable()
       .group(kSessionGroup);
+  app.add(
+         "--on-crash", flags.on_crash,
+         "What follows when the worker process of a plugin, or of the one of PROVIDER, dies: fail, "
+         "restart or fallback to the next providers (repeatable) [fail]")
+      .type_name("[PROVIDER=]POLICY")
+      .repeatable()
+      .group(kSessionGroup);
   app.add("--layer", flags.layers,
           "Put this layer between host and providers: trace, validate, regroup, or one of a plugin "
           "(repeatable, the first one nearest to the host) [EPHOST_LAYERS]")
@@ -394,15 +402,28 @@ Result<SessionOptions> read_selection(const SelectionFile& selection) {
                 selection.origin));
 }
 
-void add_isolation(const SessionFlags& flags, SessionOptions& options) {
-  for (const std::string& given : flags.isolation) {
-    const size_t equals = given.find('=');
+// The entries that WORD and PROVIDER=WORD stand for.
+OptionList entries_of(const std::string& key, const std::vector<std::string>& given) {
+  OptionList entries;
+  for (const std::string& one : given) {
+    const size_t equals = one.find('=');
     if (equals == std::string::npos) {
-      options.add_config_entry("session.isolation", given);
+      entries.emplace_back(key, one);
     } else {
-      options.add_config_entry("session.isolation." + given.substr(0, equals),
-                               given.substr(equals + 1));
+      entries.emplace_back(key + "." + one.substr(0, equals), one.substr(equals + 1));
     }
+  }
+  return entries;
+}
+
+// What the selection asks for stands where it is stricter.
+void add_isolation(const SessionFlags& flags, SessionOptions& options) {
+  for (const auto& [key, word] : entries_of("session.isolation", flags.isolation)) {
+    const auto selected = options.config_entry(key);
+    const auto level = manifest::parse_isolation(selected.value_or("none"));
+    const auto given = manifest::parse_isolation(word);
+    if (level && given && *level > *given) continue;
+    options.add_config_entry(key, word);
   }
 }
 
@@ -478,6 +499,9 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     options.add_config_entry("ep.cache_dir", flags.default_cache_dir.string());
   }
   add_isolation(flags, options);
+  for (const auto& [key, word] : entries_of("session.on_crash", flags.on_crash)) {
+    options.add_config_entry(key, word);
+  }
   add_layers(flags, options);
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;

@@ -66,6 +66,7 @@ struct SessionFlags {
   std::optional<uint32_t> intra_op_threads;
   std::filesystem::path profile;
   std::vector<std::string> isolation;  // LEVEL or PROVIDER=LEVEL
+  std::vector<std::string> on_crash;   // POLICY or PROVIDER=POLICY
   std::vector<std::string> layers;
   std::filesystem::path trace_file;
   std::string trace_format;

@@ -1,5 +1,8 @@
-// How far a plugin is kept apart from the host.
+// The words for how far a plugin is kept apart from the host.
 #pragma once
+
+#include <ephost/status.h>
+#include <ephost/types/environment.h>
 
 #include <algorithm>
 #include <array>
@@ -8,12 +11,7 @@
 
 namespace ephost::manifest {
 
-// From the least strict to the strictest.
-enum class Isolation {
-  kNone,     // the plugin's library is loaded into the process of the host
-  kWorker,   // into a process of its own
-  kSandbox,  // which may use nothing but what the plugin needs
-};
+using ephost::Isolation;
 
 inline constexpr std::array<std::string_view, 3> kIsolationNames = {"none", "worker", "sandbox"};
 
@@ -27,6 +25,10 @@ inline constexpr std::array<std::string_view, 3> kIsolationNames = {"none", "wor
 [[nodiscard]] inline std::string_view isolation_name(Isolation isolation) {
   return kIsolationNames[static_cast<size_t>(isolation)];
 }
+
+class Field;
+// INVALID_ARGUMENT for a word that is none of them.
+[[nodiscard]] Result<Isolation> read_isolation(const Field& field);
 
 [[nodiscard]] inline Isolation stricter(Isolation a, Isolation b) { return std::max(a, b); }
 

@@ -213,9 +213,9 @@ Result<Kind> read_kind(const FieldMap& map) {
 
 // A layer has a name, and nothing that belongs to providers.
 Status read_layer_name(const FieldMap& map, Manifest& manifest) {
-  static constexpr std::array<std::string_view, 8> kOfProviders{
+  static constexpr std::array<std::string_view, 9> kOfProviders{
       "provider", "context_sources", "validates_contexts", "deterministic", "devices",
-      "requires", "options",         "options_open"};
+      "requires", "options",         "options_open",       "isolation"};
   for (const std::string_view key : kOfProviders) {
     if (const Field* const field = map.find(key)) {
       return field->at_key().error(
@@ -283,6 +283,9 @@ Status read_capabilities(const FieldMap& map, Manifest& manifest) {
   if (const Field* open = map.find("options_open")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.options_open, open->boolean());
   }
+  if (const Field* isolation = map.find("isolation")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.isolation, read_isolation(*isolation));
+  }
   return Status::ok_status();
 }
 
@@ -328,7 +331,7 @@ std::optional<PluginIdentity> identify(std::string_view text) {
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 17> kKeys{"schema",
+  static constexpr std::array<std::string_view, 18> kKeys{"schema",
                                                           "kind",
                                                           "provider",
                                                           "name",
@@ -344,7 +347,8 @@ Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
                                                           "deterministic",
                                                           "requires",
                                                           "options",
-                                                          "options_open"};
+                                                          "options_open",
+                                                          "isolation"};
   const Field root = Field::root(document, file);
   EPHOST_RETURN_IF_ERROR(check_schema(root));
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/manifest/isolation.h"
 #include "host/manifest/option_spec.h"
 #include "host/manifest/platform.h"
 #include "host/manifest/version.h"
@@ -72,6 +73,7 @@ struct Manifest {
   std::vector<std::string> requires_extensions;  // of the host, as "name/revision"
   std::vector<OptionSpec> options;               // names are unique
   bool options_open = false;                     // takes options besides these, as text
+  Isolation isolation = Isolation::kNone;        // that the plugin asks for, at least
 
   // The directory of `file` as an absolute path: where the plugin's own files are.
   [[nodiscard]] std::string directory() const;

@@ -25,8 +25,8 @@ class Reader {
   explicit Reader(ExaminedSelection& out) : out_(out) {}
 
   void read(const Field& root) {
-    static constexpr std::array<std::string_view, 5> kKeys{"selection", "providers", "session",
-                                                           "layers", "signatures"};
+    static constexpr std::array<std::string_view, 7> kKeys{
+        "selection", "providers", "session", "layers", "signatures", "isolation", "on_crash"};
     const std::optional<FieldMap> map = take(root, root.map(kKeys, out_.errors));
     if (!map) return;
     if (const auto format = take(root, map->require("selection", "1"))) check_format(*format);
@@ -35,7 +35,9 @@ class Reader {
     }
     if (const Field* session = map->find("session")) read_session(*session);
     if (const Field* layers = map->find("layers")) read_layers(*layers, "session.layers");
-    if (const Field* signatures = map->find("signatures")) read_signatures(*signatures);
+    for (const std::string key : {"signatures", "isolation", "on_crash"}) {
+      if (const Field* word = map->find(key)) read_entry(*word, "session." + key);
+    }
   }
 
  private:
@@ -68,8 +70,8 @@ class Reader {
   }
 
   void read_choice(const Field& field) {
-    static constexpr std::array<std::string_view, 5> kKeys{"provider", "version", "options",
-                                                           "devices", "layers"};
+    static constexpr std::array<std::string_view, 7> kKeys{
+        "provider", "version", "options", "devices", "layers", "isolation", "on_crash"};
     if (field.is_scalar()) {
       add_choice(field, field, {}, {});
       return;
@@ -89,9 +91,14 @@ class Reader {
     }
     if (const Field* devices = map->find("devices")) read_devices(*devices, choice, places);
     if (!name) return;
-    if (const Field* layers = map->find("layers")) {
-      if (const auto of = take(*name, read_name(*name, kProviderName))) {
-        read_layers(*layers, "session.layers." + *of);
+    if (const auto read = read_name(*name, kProviderName); read.ok()) {
+      if (const Field* layers = map->find("layers")) {
+        read_layers(*layers, "session.layers." + *read);
+      }
+      for (const std::string key : {"isolation", "on_crash"}) {
+        if (const Field* word = map->find(key)) {
+          read_entry(*word, formatted("session.{}.{}", key, *read));
+        }
       }
     }
     add_choice(field, *name, std::move(choice), std::move(places));
@@ -105,11 +112,11 @@ class Reader {
     out_.session_entries.push_back(field.place());
   }
 
-  // So is the policy for signatures, whose words the entry checks.
-  void read_signatures(const Field& field) {
-    std::optional<std::string> policy = take(field, field.scalar());
-    if (!policy) return;
-    out_.selection.session_entries.emplace_back("session.signatures", *std::move(policy));
+  // So are policies of one word, which the entry checks.
+  void read_entry(const Field& field, std::string key) {
+    std::optional<std::string> word = take(field, field.scalar());
+    if (!word) return;
+    out_.selection.session_entries.emplace_back(std::move(key), *std::move(word));
     out_.session_entries.push_back(field.place());
   }
 

@@ -98,6 +98,9 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   }
   EPHOST_ASSIGN_OR_RETURN(trust::Verifier verifier, trust::Verifier::create(options.signatures));
   state->registry.set_verifier(std::move(verifier));
+  EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
+                          trust::load_machine_policy(trust::machine_policy_file()));
+  state->isolation = std::max(options.isolation, machine.isolation);
   if (options.crash_handler) state->crash_handler.emplace();
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->plugins.set(manifest::find_plugins(request));

@@ -44,6 +44,8 @@ struct Environment::State {
   ThreadingOptions threading;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   worker::RemoteRegistry workers{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
+  // Of all plugins, at least: what the application asks for, or the machine's policy.
+  Isolation isolation = Isolation::kNone;
   session::PluginList plugins;
   session::SessionGroups groups;
   // For Session::run_async.

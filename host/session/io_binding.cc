@@ -50,7 +50,7 @@ IoBinding::~IoBinding() = default;
 Status IoBinding::bind_input(std::string_view name, Value value) {
   EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->input_index, "input", name));
   if (value.kind() == ValueKind::kSparseTensor) {
-    EPHOST_ASSIGN_OR_RETURN(value, value.to_dense(state_->session->prepared().max_dense_bytes));
+    EPHOST_ASSIGN_OR_RETURN(value, value.to_dense(state_->session->max_dense_bytes));
   }
   EPHOST_RETURN_IF_ERROR(check_value(state_->session->inputs[i], "input", value));
   state_->inputs[i] = std::move(value);

@@ -1,9 +1,7 @@
 #include "host/session/plugin_loader.h"
 
-#include <cstdlib>
-#include <string>
+#include <utility>
 
-#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/trust/policy.h"
 
@@ -16,17 +14,9 @@ Result<worker::IsolationOptions> PluginLoader::options_for(
       trust::strictest(environment_.registry.verifier().policy(),
                        config_ == nullptr ? SignaturePolicy::kOff : config_->signatures);
   options.listed_only = signatures == SignaturePolicy::kRequire;
-  if (const char* const variable = ::secure_getenv("EPHOST_ISOLATION");
-      variable != nullptr && *variable != '\0') {
-    const auto level = manifest::parse_isolation(variable);
-    if (!level) {
-      return Status(StatusCode::kInvalidArgument,
-                    formatted("EPHOST_ISOLATION cannot be {}; use \"none\", \"worker\" or "
-                              "\"sandbox\"",
-                              quote(variable)));
-    }
-    options.level = *level;
-  }
+  EPHOST_ASSIGN_OR_RETURN(options.level, trust::isolation_of_environment());
+  options.level = manifest::stricter(options.level, environment_.isolation);
+  options.level = manifest::stricter(options.level, manifest.isolation);
   if (config_ == nullptr) return options;
   const IsolationConfig& config = config_->isolation;
   options.calls = config.calls;
@@ -54,6 +44,7 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> PluginLoader::load(
       config_ == nullptr ? SignaturePolicy::kOff : config_->signatures;
   if (options.level == manifest::Isolation::kNone ||
       plugin.manifest.kind == manifest::Kind::kLayer) {
+    if (workers_ != nullptr) loaded_.push_back({plugin.manifest, nullptr});
     return environment_.registry.load(plugin, signatures);
   }
   EPHOST_RETURN_IF_ERROR(environment_.registry.check(plugin, signatures));
@@ -61,7 +52,19 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> PluginLoader::load(
                            const manifest::FoundPlugin& failed, std::string_view what) {
     quarantine.record(failed, what);
   };
+  if (workers_ != nullptr) {
+    options.health = workers_->health_of(plugin.manifest);
+    loaded_.push_back({plugin.manifest, options.health});
+  }
   return environment_.workers.load(plugin, options);
+}
+
+void PluginLoader::note_workers(bool was_created) {
+  if (was_created && loaded_.size() > 1) loaded_.erase(loaded_.begin(), loaded_.end() - 1);
+  for (Loaded& one : loaded_) {
+    if (one.health != nullptr) workers_->add(one.manifest, std::move(one.health));
+  }
+  loaded_.clear();
 }
 
 }  // namespace ephost::session

@@ -1,6 +1,6 @@
 // Loads plugins where the session wants them: in the host's process, or in a worker. The strictest
-// of what was asked for wins: by the session for the provider or for all, and by the environment
-// variable EPHOST_ISOLATION.
+// of what was asked for wins: by the session for the provider or for all, by the environment and
+// its variable EPHOST_ISOLATION, by the machine, and by the plugin's manifest.
 #pragma once
 
 #include <ephost/status.h>
@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "host/manifest/isolation.h"
 #include "host/manifest/search.h"
 #include "host/plugin/registry.h"
 #include "host/session/environment_state.h"
+#include "host/session/recovery/provider_workers.h"
 #include "host/session/session_config.h"
 #include "host/worker/tables/isolation.h"
 
@@ -26,13 +28,19 @@ class PluginLoader {
  public:
   // Without a session: for commands that query a plugin. Borrows both.
   explicit PluginLoader(Environment::State& environment) : PluginLoader(environment, nullptr) {}
-  PluginLoader(Environment::State& environment, const SessionConfig* config)
-      : environment_(environment), config_(config) {}
+  // `workers`: where those of a provider are noted; may be null.
+  PluginLoader(Environment::State& environment, const SessionConfig* config,
+               ProviderWorkers* workers = nullptr)
+      : environment_(environment), config_(config), workers_(workers) {}
 
   // As plugin::Registry::load, with the session's policy for signatures. INVALID_ARGUMENT for a
   // wrong EPHOST_ISOLATION. Layers are loaded into the host's process.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
+
+  // Notes the workers of the plugins that were loaded: of the last one, if the provider was created
+  // from it, or else of all, as none of them could be used.
+  void note_workers(bool was_created);
 
  private:
   [[nodiscard]] Result<worker::IsolationOptions> options_for(
@@ -40,6 +48,12 @@ class PluginLoader {
 
   Environment::State& environment_;
   const SessionConfig* const config_;
+  ProviderWorkers* const workers_;
+  struct Loaded {
+    manifest::Manifest manifest;
+    std::shared_ptr<const worker::WorkerHealth> health;  // null for one in the host's process
+  };
+  std::vector<Loaded> loaded_;  // while `workers_` wants to know
 };
 
 }  // namespace ephost::session

@@ -105,7 +105,12 @@ class ContextTasks {
     hooks.after_import = [this](const session::PreparedModel& prepared) {
       return generation_->check(prepared);
     };
-    hooks.after_compile = [this](session::PreparedModel& prepared) {
+    hooks.after_compile = [this](session::PreparedModel& prepared) -> Status {
+      // What was compiled without a provider that died is not what was asked for.
+      if (prepared.workers != nullptr) {
+        const auto lost = prepared.workers->lost();
+        if (!lost.empty()) return lost.front().reason;
+      }
       return generation_->write(prepared);
     };
     return Status::ok_status();
@@ -119,80 +124,94 @@ class ContextTasks {
   std::unique_ptr<session::ContextGeneration> generation_;
 };
 
+// What the creation of a session has to know about the workers of its providers.
+struct Providers {
+  std::shared_ptr<session::ProviderWorkers> workers;  // see PipelineHooks
+  const std::vector<session::LostProvider>& lost;
+};
+
 Result<std::unique_ptr<Session::State>> create_state(const Environment& environment,
                                                      const session::ModelSource& source,
                                                      const SessionOptions& options,
+                                                     const Providers& providers,
                                                      session::SessionCache& cache) {
   auto state =
       std::make_unique<Session::State>(environment, session::session_log(environment, options));
   session::PipelineHooks hooks;
+  hooks.workers = providers.workers;
+  hooks.lost = providers.lost;
   ContextTasks tasks;
   EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, hooks));
   cache.add_to(hooks);
-  EPHOST_ASSIGN_OR_RETURN(state->base,
-                          session::Executable::create(environment, source, options, hooks));
-  session::PreparedModel& prepared = state->base->prepared;
+  EPHOST_ASSIGN_OR_RETURN(state->created,
+                          session::SessionModel::create(environment, source, options, hooks));
+  session::Executable& base = *state->created->base;
+  session::PreparedModel& prepared = base.prepared;
   const graph::Graph& graph = prepared.model.graph;
-  state->fallbacks = session::fallbacks_of(prepared);
-  for (const session::PreparedGraph* one : prepared.graphs()) {
-    const partition::Partitioning& partitioning = one->partitioning;
-    const std::vector<graph::Node>& nodes = prepared.graph_of(*one).nodes;
-    for (graph::NodeId id = 0; id < nodes.size(); ++id) {
-      const std::string& owner = partitioning.providers.at(partitioning.owner.at(id));
-      // What the host does besides are copies, which are not of the model.
-      if (owner == session::kHostName && !runtime::is_control_flow(nodes[id])) continue;
-      ++state->node_counts[owner];
-    }
-  }
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
   std::ranges::copy_if(state->inputs, std::back_inserter(state->overridable_initializers),
                        &ValueDescription::has_default);
   EPHOST_RETURN_IF_ERROR(tasks.finish());
-  if (prepared.profiler) state->base->profiles.start(prepared.providers);
+  if (prepared.profiler) base.profiles.start(prepared.providers);
+  state->metadata = prepared.metadata;
+  state->phases = prepared.phases;
+  state->max_dense_bytes = prepared.max_dense_bytes;
   return state;
-}
-
-// Makes what serves runs of the shapes that the profiles and the runs have, where that is of use.
-Status add_specializer(const Environment& environment, const SessionOptions& options,
-                       Session::State& state) {
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                          session::read_session_config(options, warnings));
-  EPHOST_ASSIGN_OR_RETURN(
-      state.specializer,
-      session::Specializer::create(*state.base, environment, options, config, state.log));
-  if (state.specializer != nullptr) return Status::ok_status();
-  state.base->prepared.source.reset();
-  if (!config.shape_profiles.empty() && !state.base->is_bound_to_profiles) {
-    log_warning(
-        formatted("{} has no effect: no provider of the session wishes for fixed extents "
-                  "of this model, or compiles it for ranges of them",
-                  session::kShapeProfilesKey));
-  }
-  return Status::ok_status();
 }
 
 // Uses the cache store if there is one. Tries again without an entry that turns out to be damaged.
 Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
                                                             const session::ModelSource& source,
-                                                            const SessionOptions& options) {
-  const Log log = session::session_log(environment, options);
-  const LogScope scope(log);
+                                                            const SessionOptions& options,
+                                                            const Providers& providers) {
   EPHOST_ASSIGN_OR_RETURN(
       session::SessionCache cache,
       session::SessionCache::create(source, options, environment.state().host_version,
                                     environment.state().registry.verifier().policy()));
-  auto state = create_state(environment, source, options, cache);
+  auto state = create_state(environment, source, options, providers, cache);
   if (!state.ok() && cache.blames_entry(state.status())) {
-    state = create_state(environment, source, options, cache);
+    state = create_state(environment, source, options, providers, cache);
   }
   cache.count(environment.state().metrics.get());
   if (!state.ok()) return state;
   (*state)->cache_use = cache.use();
-  (*state)->base->cache_entries = cache.take_entries();
-  EPHOST_RETURN_IF_ERROR(add_specializer(environment, options, **state));
+  session::SessionModel& model = *(*state)->created;
+  model.base->cache_entries = cache.take_entries();
+  EPHOST_RETURN_IF_ERROR(model.add_specializer(environment, options, (*state)->log));
   (*state)->count();
+  return state;
+}
+
+// Does what session.on_crash says if workers end meanwhile.
+Result<std::unique_ptr<Session::State>> create_with_workers(const Environment& environment,
+                                                            const session::ModelSource& source,
+                                                            const SessionOptions& options) {
+  const Log log = session::session_log(environment, options);
+  const LogScope scope(log);
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                          session::read_session_config(options, warnings));
+  std::vector<session::LostProvider> lost;
+  if (!config.on_crash.recovers()) {
+    return create_cached_state(environment, source, options, {nullptr, lost});
+  }
+  session::LossPolicy policy;
+  const auto make = [&](const std::shared_ptr<session::ProviderWorkers>& workers) {
+    return create_cached_state(environment, source, options, {workers, lost});
+  };
+  EPHOST_ASSIGN_OR_RETURN(std::unique_ptr<Session::State> state,
+                          session::make_with_living_workers(config.on_crash, policy, lost, make));
+  session::PreparedModel& prepared = state->created->base->prepared;
+  // Specialisations may give nodes to a provider that has none in the model as it is.
+  const bool may_need_workers =
+      state->created->specializer != nullptr && prepared.workers->has_been_used();
+  if (prepared.workers->empty() && !may_need_workers) {
+    prepared.origin.reset();
+    return state;
+  }
+  state->recovery =
+      std::make_unique<session::Recovery>(std::move(state->created), environment, options, log);
   return state;
 }
 
@@ -238,7 +257,7 @@ Result<std::unique_ptr<Session::State>> make_state(const Environment& environmen
   return session::metered(environment.state().metrics.get(), Family::kSessions,
                           Family::kSessionSeconds, "session", [&] {
                             return session::without_exceptions("creating a session", [&] {
-                              return create_cached_state(environment, source, options);
+                              return create_with_workers(environment, source, options);
                             });
                           });
 }
@@ -247,13 +266,13 @@ Result<std::unique_ptr<Session::State>> make_state(const Environment& environmen
 
 Status Session::State::run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
                            const RunOptions& options) {
-  if (runs == nullptr) return run_model(run_inputs, run_outputs, options);
-  CountedRun counted(*runs);
+  session::Metrics* const metrics = environment.state().metrics.get();
+  if (metrics == nullptr) return run_model(run_inputs, run_outputs, options);
+  CountedRun counted(*model()->meter);
   Status status = run_model(run_inputs, run_outputs, options);
   counted.note(status, options, run_inputs, run_outputs);
   if (!status.ok()) {
-    prepared().metrics->add(session::Family::kFailures,
-                            {"run", std::string(status_code_name(status.code()))});
+    metrics->add(session::Family::kFailures, {"run", std::string(status_code_name(status.code()))});
   }
   return status;
 }
@@ -262,15 +281,14 @@ Status Session::State::run_model(std::span<const Value* const> run_inputs,
                                  std::span<Value> run_outputs, const RunOptions& options) {
   const session::RunLog scope(log, options);
   runtime::DenseInputs dense;
-  EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, prepared().max_dense_bytes));
-  if (specializer != nullptr) return specializer->run(run_inputs, run_outputs, options);
-  return base->run(run_inputs, run_outputs, options);
+  EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, max_dense_bytes));
+  if (recovery != nullptr) return recovery->run(run_inputs, run_outputs, options);
+  return created->run(run_inputs, run_outputs, options);
 }
 
 void Session::State::count() {
-  session::Metrics* const metrics = prepared().metrics;
+  session::Metrics* const metrics = environment.state().metrics.get();
   if (metrics == nullptr) return;
-  runs = &metrics->runs_of(base->working_providers);
   gauges = session::GaugeShare(*metrics);
   gauges.add(session::Family::kLiveSessions, {}, 1);
   uint64_t bytes = 0;
@@ -283,8 +301,8 @@ void Session::State::count() {
 }
 
 Status Session::State::change_options(const OptionList& options) {
-  if (specializer != nullptr) return specializer->change_options(options);
-  return base->runs.change_options(options);
+  if (recovery != nullptr) return recovery->change_options(options);
+  return created->change_options(options);
 }
 
 Result<size_t> Session::State::input_slot(std::string_view name) const {
@@ -325,15 +343,16 @@ Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named
 }
 
 Result<std::filesystem::path> Session::State::end_profiling() {
-  Profiler* const profiler = prepared().profiler.get();
+  const std::shared_ptr<session::SessionModel> now = model();
+  Profiler* const profiler = now->base->prepared.profiler.get();
   if (profiler == nullptr || !profiler->is_recording()) {
     return Status(StatusCode::kInvalidArgument,
                   "the session records no profile; ask for one with "
                   "SessionOptions::enable_profiling, and end it once");
   }
   profiler->stop();
-  base->profiles.stop(*profiler);
-  if (specializer != nullptr) specializer->stop_profiling();
+  now->base->profiles.stop(*profiler);
+  if (now->specializer != nullptr) now->specializer->stop_profiling();
   EPHOST_RETURN_IF_ERROR(profiler->write());
   return profiler->file();
 }
@@ -345,7 +364,7 @@ Session::State::State(Environment kept, Log own)
 
 Session::State::~State() {
   async_runs.reset();
-  if (base == nullptr) return;  // the creation failed
+  if (created == nullptr && recovery == nullptr) return;  // the creation failed
   const Profiler* const profiler = prepared().profiler.get();
   if (profiler == nullptr || !profiler->is_recording()) return;
   if (const auto written = end_profiling(); !written.ok()) {
@@ -401,40 +420,43 @@ const std::vector<ValueDescription>& Session::outputs() const { return state_->o
 const std::vector<ValueDescription>& Session::overridable_initializers() const {
   return state_->overridable_initializers;
 }
-const ModelMetadata& Session::model_metadata() const { return state_->prepared().metadata; }
+const ModelMetadata& Session::model_metadata() const { return state_->metadata; }
 std::vector<MemoryInfo> Session::memory_info_for_inputs() const {
   return std::vector<MemoryInfo>(state_->inputs.size());
 }
 std::vector<MemoryInfo> Session::memory_info_for_outputs() const {
   return std::vector<MemoryInfo>(state_->outputs.size());
 }
-const std::vector<Phase>& Session::phases() const { return state_->prepared().phases; }
-const std::vector<Fallback>& Session::fallbacks() const { return state_->fallbacks; }
+const std::vector<Phase>& Session::phases() const { return state_->phases; }
+std::vector<Fallback> Session::fallbacks() const { return state_->model()->fallbacks; }
 std::vector<Specialization> Session::specializations() const {
-  return state_->specializer != nullptr ? state_->specializer->list()
-                                        : std::vector<Specialization>();
+  const std::shared_ptr<session::SessionModel> model = state_->model();
+  return model->specializer != nullptr ? model->specializer->list() : std::vector<Specialization>();
 }
 const CacheUse& Session::cache_use() const { return state_->cache_use; }
 
 std::vector<SessionProvider> Session::providers() const {
   std::vector<SessionProvider> providers;
-  for (const auto& provider : state_->prepared().providers) {
-    const auto count = state_->node_counts.find(provider->name());
+  const std::shared_ptr<session::SessionModel> model = state_->model();
+  for (const auto& provider : model->base->prepared.providers) {
+    const auto count = model->node_counts.find(provider->name());
     const Result<std::filesystem::path> library = session::library_of(provider->plugin());
     providers.push_back({provider->name(), library.ok() ? *library : std::filesystem::path(),
-                         count == state_->node_counts.end() ? 0 : count->second});
+                         count == model->node_counts.end() ? 0 : count->second});
   }
   return providers;
 }
 
 uint64_t Session::host_node_count() const {
-  const auto count = state_->node_counts.find(std::string(session::kHostName));
-  return count == state_->node_counts.end() ? 0 : count->second;
+  const std::shared_ptr<session::SessionModel> model = state_->model();
+  const auto count = model->node_counts.find(std::string(session::kHostName));
+  return count == model->node_counts.end() ? 0 : count->second;
 }
 
 std::vector<PlannedMemory> Session::planned_memory() const {
   std::vector<PlannedMemory> blocks;
-  for (const plan::MemoryBlock& block : state_->base->program->pattern().blocks) {
+  const std::shared_ptr<session::SessionModel> model = state_->model();
+  for (const plan::MemoryBlock& block : model->base->program->pattern().blocks) {
     blocks.push_back({block.location, block.bytes, block.lower_bound});
   }
   return blocks;
@@ -442,7 +464,7 @@ std::vector<PlannedMemory> Session::planned_memory() const {
 
 Status Session::check_output_file(const std::filesystem::path& file, std::string role) const {
   return session::without_exceptions("checking an output file", [&] {
-    OperationFiles files = state_->prepared().files;
+    OperationFiles files = state_->model()->base->prepared.files;
     return files.add_output(file, std::move(role));
   });
 }

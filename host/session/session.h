@@ -130,10 +130,11 @@ class Session {
   // on. INVALID_ARGUMENT if the session does not record, or no longer.
   [[nodiscard]] Result<std::filesystem::path> end_profiling();
 
-  // What session creation did, in order.
+  // What session creation did, in order. Not what followed when a worker ended later.
   [[nodiscard]] const std::vector<Phase>& phases() const;
-  // What providers failed at, in the order of the attempts; others run these nodes.
-  [[nodiscard]] const std::vector<Fallback>& fallbacks() const;
+  // What providers failed at, in the order of the attempts; others run these nodes. First those
+  // that the session goes on without.
+  [[nodiscard]] std::vector<Fallback> fallbacks() const;
   // What the model was specialised for so far, because a provider wishes for fixed extents
   // (session.shapes.specialize): specialisations that are ready, those that failed, and those that
   // are being made.

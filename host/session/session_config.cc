@@ -33,6 +33,21 @@ Status check_shapes(const SessionConfig& config) {
                           kShapeProfilesKey, count, config.max_specializations, count));
 }
 
+// What cannot go together with session.on_crash.
+Status check_on_crash(const SessionConfig& config) {
+  if (config.on_crash.has(OnCrash::kFallback) && config.disable_ep_fallback) {
+    return Status(StatusCode::kInvalidArgument,
+                  "session.on_crash=fallback gives the nodes of a lost provider to the next ones, "
+                  "which session.disable_ep_fallback=1 forbids; leave one of them out");
+  }
+  if (config.on_crash.recovers() && (config.share_contexts || config.stop_share_contexts)) {
+    return Status(StatusCode::kInvalidArgument,
+                  "session.on_crash cannot replace a provider that sessions share; leave it at "
+                  "fail, or ep.share_ep_contexts at 0");
+  }
+  return Status::ok_status();
+}
+
 Result<optimize::PassSelection> read_passes(const SessionOptions& options) {
   const std::string_view level = options.config_entry(kOptimizationLevelKey).value_or("all");
   const std::vector<std::string> disabled =
@@ -157,11 +172,16 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
       EPHOST_RETURN_IF_ERROR(setters::isolation(config, key, value));
       continue;
     }
+    if (key.starts_with(kOnCrashPrefix)) {
+      EPHOST_RETURN_IF_ERROR(setters::on_crash(config, key, value));
+      continue;
+    }
     warnings.push_back("configuration entry " + quote(key) + " is unknown and has no effect" +
                        similar_key(key));
   }
   EPHOST_ASSIGN_OR_RETURN(config.passes, read_passes(options));
   EPHOST_RETURN_IF_ERROR(check_shapes(config));
+  EPHOST_RETURN_IF_ERROR(check_on_crash(config));
   EPHOST_RETURN_IF_ERROR(check_affinities(config.thread_affinities, config.intra_op_threads));
   if (!config.thread_affinities.empty()) {
     config.intra_op_threads = static_cast<uint32_t>(config.thread_affinities.size() + 1);

@@ -22,6 +22,7 @@
 #include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
+#include "host/session/recovery/on_crash.h"
 #include "host/session/session_options.h"
 #include "host/session/shapes/profile_text.h"
 #include "host/worker/tables/isolation.h"
@@ -89,6 +90,7 @@ struct SessionConfig {
   // session.layers.PROVIDER, in place of the above
   std::map<std::string, std::vector<std::string>> provider_layers;
   IsolationConfig isolation;                                      // session.isolation*
+  OnCrashConfig on_crash;                                         // session.on_crash*
   std::filesystem::path trace_file;                               // session.trace.file
   layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
   layers::ValidateOptions validate;                               // session.validate.*
@@ -123,6 +125,8 @@ inline constexpr std::string_view kDimensionByInputPrefix =
 inline constexpr std::string_view kLayersPrefix = "session.layers.";
 // The key of a provider's isolation is this and the provider's name.
 inline constexpr std::string_view kIsolationPrefix = "session.isolation.";
+// The key of what follows from the end of a provider's worker is this and the provider's name.
+inline constexpr std::string_view kOnCrashPrefix = "session.on_crash.";
 inline constexpr std::string_view kShapeProfilesKey = "session.shapes.profiles";
 inline constexpr std::string_view kOptimizationLevelKey = "session.graph_optimization_level";
 inline constexpr std::string_view kDisabledOptimizersKey =

@@ -4,7 +4,6 @@
 #include <ephost/status.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +14,9 @@
 #include "host/base/log.h"
 #include "host/base/task_threads.h"
 #include "host/session/metrics/metrics.h"
+#include "host/session/recovery/recovery.h"
+#include "host/session/recovery/session_model.h"
 #include "host/session/session.h"
-#include "host/session/shapes/executable.h"
-#include "host/session/shapes/specializer.h"
 
 namespace ephost {
 
@@ -31,19 +30,19 @@ struct Session::State {
   Environment environment;
   Log log;
   CacheUse cache_use;
-  session::GaugeShare gauges;         // its constants, and that it exists
-  session::RunMeter* runs = nullptr;  // of the environment; null: runs are not counted
-  std::vector<Fallback> fallbacks;
-  std::map<std::string, uint64_t> node_counts;  // by the name of the provider, or of the host
+  ModelMetadata metadata;
+  std::vector<Phase> phases;   // of the creation
+  session::GaugeShare gauges;  // its constants, and that it exists
+  uint64_t max_dense_bytes = 0;
   std::vector<ValueDescription> inputs;
   std::vector<ValueDescription> outputs;
   std::vector<ValueDescription> overridable_initializers;    // copies of those in `inputs`
   std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`
   std::unordered_map<std::string_view, size_t> output_index;
-  // The model as it is.
-  std::unique_ptr<session::Executable> base;
-  // Makes others of it for the shapes of runs; null if there is no use for them.
-  std::unique_ptr<session::Specializer> specializer;
+  // What runs. Once there is a `recovery`, that has it; see `model`.
+  std::shared_ptr<session::SessionModel> created;
+  // Null unless something else than a failure follows from the end of a provider's worker.
+  std::unique_ptr<session::Recovery> recovery;
 
   // Runs that run_async has started. Empty only while the session is being destroyed.
   std::optional<TaskGroup> async_runs;
@@ -57,7 +56,11 @@ struct Session::State {
   [[nodiscard]] Result<size_t> input_slot(std::string_view name) const;
   [[nodiscard]] Result<size_t> output_slot(std::string_view name) const;
 
-  [[nodiscard]] const session::PreparedModel& prepared() const { return base->prepared; }
+  [[nodiscard]] std::shared_ptr<session::SessionModel> model() const {
+    return recovery != nullptr ? recovery->model() : created;
+  }
+  // Of the model, as long as nothing takes its place.
+  [[nodiscard]] const session::PreparedModel& prepared() const { return model()->base->prepared; }
 
   // Counts into the metrics of the environment, if it has any, from now on.
   void count();

@@ -9,6 +9,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
+#include "host/manifest/isolation.h"
 #include "host/manifest/yaml_tree.h"
 
 namespace ephost::trust {
@@ -23,7 +24,8 @@ constexpr std::array<std::pair<std::string_view, SignaturePolicy>, 3> kPolicies{
      {"require", SignaturePolicy::kRequire}}};
 
 Result<MachinePolicy> read_policy(const Field& root) {
-  static constexpr std::array<std::string_view, 3> kKeys{"policy", "signatures", "user_keys"};
+  static constexpr std::array<std::string_view, 4> kKeys{"policy", "signatures", "user_keys",
+                                                         "isolation"};
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));
   EPHOST_ASSIGN_OR_RETURN(const Field format, map.require("policy", "1"));
   EPHOST_ASSIGN_OR_RETURN(const int64_t number, format.integer());
@@ -43,6 +45,9 @@ Result<MachinePolicy> read_policy(const Field& root) {
   }
   if (const Field* const user_keys = map.find("user_keys")) {
     EPHOST_ASSIGN_OR_RETURN(policy.user_keys, user_keys->boolean());
+  }
+  if (const Field* const isolation = map.find("isolation")) {
+    EPHOST_ASSIGN_OR_RETURN(policy.isolation, manifest::read_isolation(*isolation));
   }
   return policy;
 }
@@ -78,6 +83,15 @@ Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file, Own
   EPHOST_RETURN_IF_ERROR(text.status());
   EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
   return read_policy(Field::root(document, file));
+}
+
+Result<Isolation> isolation_of_environment() {
+  const char* const text = ::secure_getenv("EPHOST_ISOLATION");
+  if (text == nullptr || *text == '\0') return Isolation::kNone;
+  if (const auto level = manifest::parse_isolation(text)) return *level;
+  return Status(StatusCode::kInvalidArgument,
+                formatted("EPHOST_ISOLATION cannot be {}; use \"none\", \"worker\" or \"sandbox\"",
+                          quote(text)));
 }
 
 Result<SignaturePolicy> policy_of_environment() {

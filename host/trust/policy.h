@@ -1,6 +1,6 @@
-// What becomes of plugins and context models that nobody vouches for: the policies of a program, of
-// a user and of the machine, of which the strictest counts. manifests/SCHEMA.md documents the
-// machine's file.
+// What becomes of plugins and context models that nobody vouches for, and where plugins run: the
+// policies of a program, of a user and of the machine, of which the strictest counts.
+// manifests/SCHEMA.md documents the machine's file.
 #pragma once
 
 #include <ephost/status.h>
@@ -23,6 +23,7 @@ namespace ephost::trust {
 struct MachinePolicy {
   SignaturePolicy signatures = SignaturePolicy::kOff;
   bool user_keys = true;  // whether keys that users trust count, besides the machine's
+  Isolation isolation = Isolation::kNone;  // of all plugins, at least
 };
 
 // /etc/ephost/policy.yaml.
@@ -36,5 +37,7 @@ struct MachinePolicy {
 // The policy of EPHOST_SIGNATURES; off where it is not set, and in a privileged process.
 // INVALID_ARGUMENT for another text.
 [[nodiscard]] Result<SignaturePolicy> policy_of_environment();
+// The same for EPHOST_ISOLATION.
+[[nodiscard]] Result<Isolation> isolation_of_environment();
 
 }  // namespace ephost::trust

@@ -44,6 +44,7 @@ class Environment {
     given.intra_op_thread_affinities = options.threading.intra_op_thread_affinities.c_str();
     given.metrics = options.metrics ? 1 : 0;
     given.signatures = static_cast<int32_t>(options.signatures);
+    given.isolation = static_cast<int32_t>(options.isolation);
     if (options.logging_function) given.logging_function = detail::call_logging;
     const auto log = std::make_shared<LoggingFunction>(options.logging_function);
     given.logging_context = log.get();

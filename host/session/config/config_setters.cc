@@ -183,6 +183,22 @@ Status isolation(SessionConfig& config, std::string_view key, const std::string&
   return Status::ok_status();
 }
 
+Status on_crash(SessionConfig& config, std::string_view key, const std::string& text) {
+  const auto policy = parse_on_crash(text);
+  if (!policy) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} cannot be {}; use \"fail\", \"restart\" or \"fallback\"",
+                  quote(key), quote(text)));
+  }
+  if (key == "session.on_crash") {
+    config.on_crash.all = *policy;
+  } else {
+    config.on_crash.of_providers[std::string(key.substr(kOnCrashPrefix.size()))] = *policy;
+  }
+  return Status::ok_status();
+}
+
 template <auto Limit>
 Status call_limit(SessionConfig& config, std::string_view key, const std::string& text) {
   constexpr double kMax = 365.0 * 24 * 3600;  // keeps the deadline within its type

@@ -81,6 +81,7 @@ template <uint64_t SessionConfig::*kMember>
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
 [[nodiscard]] Status isolation(SessionConfig& config, std::string_view key,
                                const std::string& text);
+[[nodiscard]] Status on_crash(SessionConfig& config, std::string_view key, const std::string& text);
 // Whole seconds.
 template <auto Limit>
 [[nodiscard]] Status call_limit(SessionConfig& config, std::string_view key,

@@ -120,6 +120,9 @@ class Pipeline {
     prepared_.threads = threads;
     prepared_.max_memory_patterns = config.max_memory_patterns;
     prepared_.max_dense_bytes = config.max_dense_bytes;
+    prepared_.workers = hooks.workers;
+    prepared_.lost = hooks.lost;
+    if (hooks.base != nullptr && !hooks.replaces_base) prepared_.lost = hooks.base->lost;
     if (hooks.base != nullptr) {
       prepared_.profiler = hooks.base->profiler;
     } else if (!config.profile_file.empty()) {
@@ -238,7 +241,13 @@ class Pipeline {
   // that were compiled for some.
   Status keep_source(const ModelSource& source) {
     const graph::Graph& graph = prepared_.model.graph;
-    if (!hooks_.runs || hooks_.base != nullptr) return Status::ok_status();
+    if (!hooks_.runs || (hooks_.base != nullptr && !hooks_.replaces_base)) {
+      return Status::ok_status();
+    }
+    if (hooks_.workers != nullptr && hooks_.base == nullptr) {
+      prepared_.origin = source;
+      prepared_.origin->external_data = reader_.report().external_data;
+    }
     EPHOST_ASSIGN_OR_RETURN(context::ContextMetadata stated,
                             context::read_metadata(prepared_.model.metadata));
     prepared_.stored_specializations = std::move(stated.specializations);

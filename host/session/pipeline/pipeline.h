@@ -6,13 +6,16 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/onnx_io/import/import.h"
 #include "host/session/environment.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/model/prepared_model.h"
+#include "host/session/recovery/provider_workers.h"
 #include "host/session/session_options.h"
 
 namespace ephost::session {
@@ -45,6 +48,12 @@ struct PipelineHooks {
   const PreparedModel* base = nullptr;
   // Ends the preparation, as a cancellation does; nothing: only the configured time limit does.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  // The model takes the place of `base`, rather than being a specialisation of it.
+  bool replaces_base = false;
+  // Where the workers of providers are noted; null: nothing but failures follows from their end.
+  std::shared_ptr<ProviderWorkers> workers = {};
+  // Providers that are left out; a specialisation leaves out those that `base` has lost.
+  std::vector<LostProvider> lost = {};
   // Called as soon as the model is read.
   std::function<Status(const PreparedModel&)> after_import;
   // Called once the providers exist, before types are inferred. If it returns a context model, the

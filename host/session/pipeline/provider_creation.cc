@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,11 +56,15 @@ Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
 Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph,
-                                                     const SessionConfig& config) {
+                                                     const SessionConfig& config,
+                                                     std::span<const LostProvider> lost) {
   const std::shared_ptr<const manifest::SearchResult> plugins = state.plugins.all();
   EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options, config));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           choose_providers(*plugins, requests));
+  std::erase_if(chosen, [&](const manifest::ChosenProvider& choice) {
+    return std::ranges::find(lost, choice.candidates.provider(), &LostProvider::name) != lost.end();
+  });
   if (!has_cpu_provider(chosen) && (chosen.empty() || !is_compiled_throughout(graph))) {
     EPHOST_ASSIGN_OR_RETURN(manifest::ChosenProvider cpu, choose_cpu_provider(*plugins));
     chosen.push_back(std::move(cpu));
@@ -70,8 +75,9 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
 }  // namespace
 
 Status ProviderCreation::create_all(PreparedModel& prepared) const {
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::ChosenProvider> chosen,
-                          choose(environment_.state(), options_, prepared.model.graph, config_));
+  EPHOST_ASSIGN_OR_RETURN(
+      const std::vector<manifest::ChosenProvider> chosen,
+      choose(environment_.state(), options_, prepared.model.graph, config_, prepared.lost));
   const bool wants_operators = onnx_io::may_use_plugin_operators(prepared.model);
   auto operators = std::make_shared<onnx_io::PluginOperators>();
   for (const manifest::ChosenProvider& choice : chosen) {
@@ -94,8 +100,9 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
       }
       return create(std::move(plugin), choice, prepared, lacks_device);
     };
-    auto provider = with_usable_plugin(PluginLoader(environment_.state(), &config_),
-                                       choice.candidates, create_from);
+    PluginLoader loader(environment_.state(), &config_, prepared.workers.get());
+    auto provider = with_usable_plugin(loader, choice.candidates, create_from);
+    loader.note_workers(provider.ok());
     // The search ends as at a wrong option, but the options are right.
     if (!layering.ok()) return layering;
     if (lacks_device) return Status(StatusCode::kEngineError, provider.status().message());

@@ -60,6 +60,7 @@ Result<SessionRuns> SessionRuns::create(const PreparedModel& prepared) {
   SessionRuns runs;
   runs.metrics_ = prepared.metrics;
   runs.providers_ = prepared.providers;
+  runs.lost_ = prepared.lost;
   const std::set<const bridge::Provider*> used = providers_with_computations(prepared);
   for (size_t i = 0; i < runs.providers_.size(); ++i) {
     const bridge::Provider& provider = *runs.providers_[i];
@@ -87,6 +88,10 @@ Result<std::vector<OptionList>> SessionRuns::sort_by_provider(const OptionList& 
     const auto found = std::ranges::find_if(
         providers_, [&](const auto& provider) { return is_named(*provider, name); });
     if (found == providers_.end()) {
+      const bool is_lost = std::ranges::any_of(lost_, [&](const LostProvider& lost) {
+        return lost.name == name || equal_ignoring_case(lost.short_name, name);
+      });
+      if (is_lost) continue;
       std::vector<std::string> names;
       for (const auto& provider : providers_) names.push_back(provider->name());
       return Status(StatusCode::kInvalidArgument,

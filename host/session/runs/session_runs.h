@@ -65,6 +65,8 @@ class SessionRuns {
 
   Metrics* metrics_ = nullptr;  // may be null
   Providers providers_;         // of the session, in priority order
+  // Providers that the session has lost, whose options have no effect any more.
+  std::vector<LostProvider> lost_;
   std::vector<Listener> listeners_;
 };
 

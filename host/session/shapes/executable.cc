@@ -24,8 +24,8 @@ bool has_profile_bound_computation(const PreparedModel& prepared) {
   });
 }
 
-// In priority order; "host" if the host computes everything itself.
-std::string find_working_providers(const PreparedModel& prepared) {
+// Those with something to compute, in priority order.
+std::vector<std::string> find_working_providers(const PreparedModel& prepared) {
   std::vector<std::string> names;
   for (const auto& provider : prepared.providers) {
     const auto is_its_own = [&](const std::optional<bridge::Computation>& computation) {
@@ -36,7 +36,7 @@ std::string find_working_providers(const PreparedModel& prepared) {
     });
     if (works) names.push_back(provider->name());
   }
-  return names.empty() ? "host" : join(names, ",");
+  return names;
 }
 
 }  // namespace
@@ -51,7 +51,13 @@ Result<std::unique_ptr<Executable>> Executable::create(const Environment& enviro
                           prepare_model(environment, source, options, Stage::kPlanned, hooks));
   EPHOST_ASSIGN_OR_RETURN(made->runs, SessionRuns::create(prepared));
   made->is_bound_to_profiles = has_profile_bound_computation(prepared);
-  if (prepared.metrics != nullptr) made->working_providers = find_working_providers(prepared);
+  if (prepared.metrics != nullptr || prepared.workers != nullptr) {
+    const std::vector<std::string> working = find_working_providers(prepared);
+    made->working_providers = working.empty() ? "host" : join(working, ",");
+    if (prepared.workers != nullptr) {
+      prepared.workers->note_working({working.begin(), working.end()});
+    }
+  }
   const auto start = std::chrono::steady_clock::now();
   EPHOST_ASSIGN_OR_RETURN(made->program, assemble_program(prepared, options));
   EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*made->program));

@@ -45,6 +45,10 @@ SessionOptions options_of_later(SessionOptions options) {
 
 }  // namespace
 
+SessionOptions options_of_later_models(const SessionOptions& options) {
+  return options_of_later(options_of_specializations(options));
+}
+
 Specializer::Specializer(Executable& base, const Environment& environment,
                          const SessionOptions& options, const SessionConfig& config,
                          InputExtents inputs, const Log& log)
@@ -105,10 +109,11 @@ Status Specializer::load_stored(const SessionConfig& config) {
                     prepared.stored_specializations.size(), config.max_specializations));
       break;
     }
-    EPHOST_RETURN_IF_ERROR(metered(base_.prepared.metrics, Family::kSpecializations,
-                                   Family::kSpecializationSeconds, kOperation,
-                                   [&] { return load_one(name, stated, known); })
-                               .with_context("loading the specialised model " + quote(name)));
+    EPHOST_RETURN_IF_ERROR(
+        metered(base_.prepared.metrics, Family::kSpecializations, Family::kSpecializationSeconds,
+                kOperation,
+                [&, &name = name, &stated = stated] { return load_one(name, stated, known); })
+            .with_context("loading the specialised model " + quote(name)));
   }
   return Status::ok_status();
 }
@@ -120,9 +125,10 @@ Status Specializer::load_one(const std::string& name, const context::ContentChec
   EPHOST_ASSIGN_OR_RETURN(
       const ModelSource source,
       open_specialized_model(*base_.prepared.stored_folder, name, stated, known, cancellation));
-  const PipelineHooks hooks{.runs = true, .base = &base_.prepared};
-  EPHOST_ASSIGN_OR_RETURN(std::shared_ptr<Executable> made,
-                          Executable::create(environment_, source, creation_options_, hooks));
+  const PipelineHooks hooks{.runs = true, .base = &base_.prepared, .workers = make_workers()};
+  auto created = Executable::create(environment_, source, creation_options_, hooks);
+  EPHOST_RETURN_IF_ERROR(take_workers(hooks.workers));
+  EPHOST_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> made, std::move(created));
   const graph::Model& model = made->prepared.model;
   EPHOST_RETURN_IF_ERROR(check_interface(base_.prepared.model, model));
   std::vector<int64_t> extents(inputs_.size());
@@ -262,14 +268,20 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
   EPHOST_ASSIGN_OR_RETURN(SessionCache cache,
                           SessionCache::create(source, options, environment_.state().host_version,
                                                environment_.state().registry.verifier().policy()));
+  std::shared_ptr<ProviderWorkers> workers;
   const auto create = [&] {
-    PipelineHooks hooks{.runs = true, .base = &base_.prepared, .deadline = limits.deadline};
+    workers = make_workers();
+    PipelineHooks hooks{
+        .runs = true, .base = &base_.prepared, .deadline = limits.deadline, .workers = workers};
     cache.add_to(hooks);
     return Executable::create(environment_, source, options, hooks);
   };
   auto made = create();
   if (!made.ok() && cache.blames_entry(made.status())) made = create();
   cache.count(base_.prepared.metrics);
+  if (made.status().code() != StatusCode::kModelLoadCanceled) {
+    EPHOST_RETURN_IF_ERROR(take_workers(workers));
+  }
   if (!made.ok()) return made.status();
   Executable& executable = **made;
   if (executable.prepared.model.graph.inputs.size() != base_.prepared.model.graph.inputs.size()) {
@@ -281,6 +293,23 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
     executable.profiles.start(executable.prepared.providers);
   }
   return std::shared_ptr<Executable>(std::move(made).value());
+}
+
+std::shared_ptr<ProviderWorkers> Specializer::make_workers() const {
+  const std::shared_ptr<ProviderWorkers>& of_base = base_.prepared.workers;
+  return of_base == nullptr ? nullptr : std::make_shared<ProviderWorkers>(of_base->config());
+}
+
+Status Specializer::take_workers(const std::shared_ptr<ProviderWorkers>& workers) const {
+  if (workers == nullptr) return Status::ok_status();
+  const std::vector<LostProvider> lost = workers->lost();
+  if (lost.empty()) {
+    workers->forget_idle();
+    base_.prepared.workers->add(workers);
+    return Status::ok_status();
+  }
+  base_.prepared.workers->add_fallbacks(*workers);
+  return lost.front().reason;
 }
 
 Status Specializer::publish(std::span<const int64_t> extents,

@@ -27,6 +27,10 @@
 
 namespace ephost::session {
 
+// The options of a session for models that are made while runs go on: without what only its first
+// model is for, and what the application gives for the creation alone.
+[[nodiscard]] SessionOptions options_of_later_models(const SessionOptions& options);
+
 class Specializer {
  public:
   // Null if the base has nothing to be fixed, or `config` wants no specialisations. Loads those
@@ -90,6 +94,10 @@ class Specializer {
   Result<std::shared_ptr<Executable>> create_executable(std::span<const int64_t> extents,
                                                         const Limits& limits,
                                                         SessionOptions options) const;
+  // The workers of a specialisation's providers are noted there; null if the session does not.
+  [[nodiscard]] std::shared_ptr<ProviderWorkers> make_workers() const;
+  // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too.
+  Status take_workers(const std::shared_ptr<ProviderWorkers>& workers) const;
   Status publish(std::span<const int64_t> extents, const std::shared_ptr<Executable>& made,
                  double seconds);
   void note_failure(std::span<const int64_t> extents, const Status& failure);

@@ -97,6 +97,9 @@ class WorkerProcess {
   // How it ended, once it has and was reaped.
   [[nodiscard]] std::optional<Ending> ending() const;
 
+  // What outlives this object and says how the worker ended.
+  [[nodiscard]] const std::shared_ptr<WorkerState>& state() const { return state_; }
+
   // Kills it; pending calls fail with the reason ("took longer than ..."). Does not wait.
   void kill(const std::string& reason);
 

@@ -54,6 +54,7 @@ void WorkerState::set_ended(Ending ending) {
     const std::lock_guard lock(mutex_);
     explain_locked(ending);
     ending_ = ending;
+    if (!is_dismissed_) has_failed_ = true;
     is_over_.store(true, std::memory_order_release);
     for (HostChannel* channel : channels_) channel->wake_at_death();
     ended_.notify_all();
@@ -81,6 +82,14 @@ Status WorkerState::status() const {
   return failure_locked();
 }
 
+Status WorkerState::failure() const {
+  if (!has_failed_.load(std::memory_order_acquire) || !is_of_this_process()) {
+    return Status::ok_status();
+  }
+  const std::lock_guard lock(mutex_);
+  return failure_locked();
+}
+
 std::optional<Ending> WorkerState::ending() const {
   const std::lock_guard lock(mutex_);
   return ending_;
@@ -96,6 +105,7 @@ void WorkerState::kill(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (ending_) return;
   if (kill_reason_.empty()) kill_reason_ = reason;
+  if (!is_dismissed_) has_failed_ = true;
   is_over_.store(true, std::memory_order_release);
   if (process_.is_open()) {
     ::syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);

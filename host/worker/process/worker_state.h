@@ -41,6 +41,8 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
   [[nodiscard]] bool is_usable() const { return !is_over_.load(std::memory_order_acquire); }
   // OK, or why calls fail: `the worker of "acme" died of SIGSEGV`.
   [[nodiscard]] Status status() const;
+  // The same, but OK where the host has ended the worker, and in a process that was forked.
+  [[nodiscard]] Status failure() const;
   [[nodiscard]] std::optional<Ending> ending() const;
   // The failure of a call whose channel does not work: waits a little until it is known how the
   // worker ended, or else ends it for the reason.
@@ -75,6 +77,7 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
   FileDescriptor process_;  // a pidfd
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_dismissed_{false};
+  std::atomic<bool> has_failed_{false};
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "host/manifest/isolation.h"
 #include "host/manifest/search.h"
 #include "host/worker/process/limits.h"
+#include "host/worker/tables/worker_health.h"
 
 namespace ephost::worker {
 
@@ -35,6 +37,9 @@ struct IsolationOptions {
   // "died of SIGSEGV in compute ...". Called by a thread of the host's; empty: nobody wants to
   // know.
   std::function<void(const manifest::FoundPlugin&, std::string_view what)> on_failure;
+  // Of all workers that are started with these options, which then serve nobody else; null: nobody
+  // wants to know.
+  std::shared_ptr<WorkerHealth> health = nullptr;
 };
 
 }  // namespace ephost::worker

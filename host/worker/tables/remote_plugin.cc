@@ -186,16 +186,24 @@ std::string key_of(const manifest::FoundPlugin& plugin, const IsolationOptions& 
 
 Result<std::shared_ptr<const plugin::LoadedPlugin>> RemoteRegistry::load(
     const manifest::FoundPlugin& plugin, const IsolationOptions& options) {
-  const std::lock_guard lock(mutex_);
-  std::weak_ptr<const plugin::LoadedPlugin>& known = plugins_[key_of(plugin, options)];
-  if (auto loaded = known.lock()) return loaded;
+  const bool is_shared = options.health == nullptr;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  std::string key;
+  if (is_shared) {
+    lock.lock();
+    key = key_of(plugin, options);
+    const auto known = plugins_.find(key);
+    if (known != plugins_.end()) {
+      if (auto loaded = known->second.lock()) return loaded;
+    }
+  }
   auto loaded = load_remote(plugin, host_, options);
   if (!loaded.ok()) {
     return std::move(loaded).status().with_context(formatted(
         "loading provider {} from {} in a worker, as {} says", quote(plugin.manifest.provider),
         quote(plugin.library.native()), quote(plugin.manifest.file.native())));
   }
-  known = *loaded;
+  if (is_shared) plugins_[key] = *loaded;
   log_info(formatted("loaded {} for provider {} in a worker", quote(plugin.library.native()),
                      quote(plugin.manifest.provider)));
   return loaded;

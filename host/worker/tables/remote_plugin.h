@@ -26,8 +26,8 @@ class RemoteRegistry {
   explicit RemoteRegistry(plugin::HostOffer host) : host_(std::move(host)) {}
 
   // The result has no `library`, as nothing of it is in this process. A plugin that is still in
-  // use with the same options is not loaded again. Refusals are not
-  // remembered. EP_FAIL names library, manifest and reason.
+  // use with the same options is not loaded again, unless they ask for the health of its workers.
+  // Refusals are not remembered. EP_FAIL names library, manifest and reason.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin, const IsolationOptions& options);
 

@@ -80,6 +80,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
           ? process.start_limit
           : std::chrono::duration_cast<std::chrono::milliseconds>(options.calls.probe);
   EPHOST_ASSIGN_OR_RETURN(auto started, WorkerProcess::start(std::move(process)));
+  if (options.health != nullptr) options.health->add(started->state());
   std::shared_ptr<Worker> worker(new Worker(std::move(started), options));
   wire::Request request;
   request.set_call(wire::LOAD);

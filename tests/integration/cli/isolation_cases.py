@@ -133,6 +133,45 @@ class DeathTest(IsolationTest):
         process = self.start(*command, EPHOST_QUARANTINE="3/600")
         self.assertEqual(process.returncode, 0, process.stderr)
 
+    def test_goes_on_without_the_provider(self):
+        self.save_model()
+        selection = self.folder / "selection.yaml"
+        selection.write_text("selection: 1\nproviders: [{provider: scripted, isolation: worker, on_crash: fallback}]\n")
+        plugins = ["--plugin-path", FIXTURES / "faulty"]
+        self.start("run", "model.onnx", *plugins, "--ep", "cpu", "--output-dir", "expected")
+        expected = {path.name: path.read_bytes() for path in (self.folder / "expected").rglob("*") if path.is_file()}
+        self.assertNotEqual(expected, {})
+        for name, arguments in (("flags", [*self.commands()[0][2:], "--on-crash", "scripted=fallback"]),
+                                ("selection", [*plugins, "--selection", selection])):
+            for slot in ("eph_provider_api.create", "eph_provider_api.compile", "eph_computation_api.compute"):
+                with self.subTest(f"{name}: {slot}"):
+                    process = self.start("run", "model.onnx", *arguments, "--output-dir", name,
+                                         EPHOST_FAULT=f"{slot}:segv")
+                    self.assertEqual(process.returncode, 0, process.stderr)
+                    self.assertIn("the session goes on without ScriptedExecutionProvider", process.stderr)
+                    outputs = {path.name: path.read_bytes() for path in (self.folder / name).rglob("*")
+                               if path.is_file()}
+                    self.assertEqual(outputs, expected)
+
+    def test_a_stricter_selection_stands(self):
+        self.save_model()
+        selection = self.folder / "selection.yaml"
+        selection.write_text("selection: 1\nproviders: [{provider: scripted, isolation: worker}]\n")
+        process = self.start("run", "model.onnx", "--plugin-path", FIXTURES / "faulty", "--selection", selection,
+                             "--isolation", "scripted=none", EPHOST_FAULT="eph_computation_api.compute:segv")
+        self.assertEqual(process.returncode, 5, process.stderr)
+        self.assertIn('the worker of "scripted" died of SIGSEGV', process.stderr)
+
+    def test_restarts_once_for_a_run(self):
+        self.save_model()
+        process = self.start(*self.commands()[0], "--on-crash", "restart",
+                             EPHOST_FAULT="eph_computation_api.compute:segv")
+        self.assertEqual(process.returncode, 5, process.stderr)
+        self.assertIn("it had been started again once before", process.stderr)
+        process = self.start(*self.commands()[0], "--on-crash", "again")
+        self.assertEqual(process.returncode, 2, process.stderr)
+        self.assertIn('"fail", "restart" or "fallback"', process.stderr)
+
     def test_follows_a_limit(self):
         self.save_model()
         process = self.start(*self.commands()[0], "--config", "session.isolation.run_limit=1",

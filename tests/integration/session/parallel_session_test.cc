@@ -39,8 +39,8 @@ TEST(ParallelSession, GivesTheSameBitsAsASequentialOne) {
     auto many =
         Session::create(environment(), model_path(model), in_mode(ExecutionMode::kParallel));
     ASSERT_TRUE(one.ok() && many.ok());
-    EXPECT_FALSE(one->state().base->program->is_parallel());
-    parallel += many->state().base->program->is_parallel() ? 1 : 0;
+    EXPECT_FALSE(one->state().model()->base->program->is_parallel());
+    parallel += many->state().model()->base->program->is_parallel() ? 1 : 0;
     for (const int64_t extent : {2, 2, 3, 2}) {
       const auto inputs = test::random_inputs(*many, extent);
       const auto expected = one->run(inputs);

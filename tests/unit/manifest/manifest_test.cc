@@ -70,6 +70,19 @@ TEST(Manifest, IsOfAProviderUnlessItSaysOtherwise) {
                         "layer"));
 }
 
+TEST(Manifest, MayAskForIsolation) {
+  EXPECT_EQ(parse_manifest(kSample, "acme.yaml")->isolation, Isolation::kNone);
+  const auto asking = [](std::string_view word) {
+    return "isolation: " + std::string(word) + "\n" + std::string(kSample);
+  };
+  EXPECT_EQ(parse_manifest(asking("none"), "acme.yaml")->isolation, Isolation::kNone);
+  EXPECT_EQ(parse_manifest(asking("worker"), "acme.yaml")->isolation, Isolation::kWorker);
+  EXPECT_EQ(parse_manifest(asking("sandbox"), "acme.yaml")->isolation, Isolation::kSandbox);
+  EXPECT_THAT(error_of(asking("cell")),
+              HasSubstr("acme.yaml:1:12: key \"isolation\": the isolation \"cell\" is not known; "
+                        "write one of none, worker, sandbox"));
+}
+
 TEST(Manifest, OfALayerHasANameAndNoProvider) {
   const Result<Manifest> manifest = parse_manifest(
       layer_with("sha256: { linux-x86_64: \"" + std::string(64, '1') + "\" }\n"), "counter.yaml");
@@ -85,7 +98,7 @@ TEST(Manifest, OfALayerRefusesWhatOnlyProvidersHave) {
   for (const std::string_view line :
        {"provider: AcmeExecutionProvider\n", "context_sources: [acme]\n",
         "validates_contexts: true\n", "deterministic: true\n", "devices: []\n", "requires: []\n",
-        "options: []\n", "options_open: true\n"}) {
+        "options: []\n", "options_open: true\n", "isolation: worker\n"}) {
     const std::string key(line.substr(0, line.find(':')));
     EXPECT_THAT(error_of(layer_with(line)),
                 HasSubstr("acme.yaml:8:1: key \"" + key + "\": only providers have this key"));

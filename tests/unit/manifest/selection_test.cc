@@ -70,6 +70,20 @@ TEST(Selection, TakesThePolicyForSignaturesAsAnEntry) {
       parse_selection("selection: 1\nproviders: [cpu]\nsignatures: [off]\n", "s.yaml").ok());
 }
 
+TEST(Selection, TakesIsolationAndItsConsequencesAsEntries) {
+  const auto selection = parse_selection(
+      "selection: 1\nproviders: [{provider: acme, isolation: sandbox, on_crash: fallback}]\n"
+      "isolation: worker\non_crash: restart\n",
+      "s.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  EXPECT_EQ(selection->session_entries, (KeyValues{{"session.isolation.acme", "sandbox"},
+                                                   {"session.on_crash.acme", "fallback"},
+                                                   {"session.isolation", "worker"},
+                                                   {"session.on_crash", "restart"}}));
+  EXPECT_FALSE(
+      parse_selection("selection: 1\nproviders: []\nisolation: [worker]\n", "s.yaml").ok());
+}
+
 TEST(Selection, ReadsProvidersInTheirOrder) {
   const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();

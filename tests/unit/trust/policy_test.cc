@@ -33,6 +33,7 @@ TEST(Policy, OfTheMachineIsOptional) {
   ASSERT_TRUE(policy.ok());
   EXPECT_EQ(policy->signatures, SignaturePolicy::kOff);
   EXPECT_TRUE(policy->user_keys);
+  EXPECT_EQ(policy->isolation, Isolation::kNone);
 }
 
 TEST(Policy, OfTheMachineIsRead) {
@@ -43,6 +44,10 @@ TEST(Policy, OfTheMachineIsRead) {
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
   EXPECT_FALSE(policy->user_keys);
+  const auto isolated =
+      load_machine_policy(folder.write("policy.yaml", "policy: 1\nisolation: worker\n"));
+  ASSERT_TRUE(isolated.ok()) << isolated.status().message();
+  EXPECT_EQ(isolated->isolation, Isolation::kWorker);
 }
 
 TEST(Policy, OfTheMachineIsNeverIgnored) {
@@ -56,6 +61,9 @@ TEST(Policy, OfTheMachineIsNeverIgnored) {
   EXPECT_THAT(error_of("signatures: require\n"), HasSubstr("\"policy\""));
   EXPECT_THAT(error_of("policy: 2\n"), HasSubstr("policy format 2 is not supported"));
   EXPECT_THAT(error_of("policy: 1\nsignatures: yes\n"), HasSubstr("write off, warn or require"));
+  EXPECT_THAT(error_of("policy: 1\nisolation: cell\n"),
+              HasSubstr("policy.yaml:2:12: key \"isolation\": the isolation \"cell\" is not known; "
+                        "write one of none, worker, sandbox"));
   EXPECT_THAT(error_of("policy: 1\nsignature: require\n"),
               HasSubstr("did you mean \"signatures\"?"));
 }
@@ -86,6 +94,16 @@ TEST(Policy, OfTheEnvironmentIsRead) {
               HasSubstr("set it to off, warn or require"));
   ::unsetenv("EPHOST_SIGNATURES");
   EXPECT_EQ(policy_of_environment().value(), SignaturePolicy::kOff);
+}
+
+TEST(Policy, IsolationOfTheEnvironmentIsRead) {
+  ::setenv("EPHOST_ISOLATION", "sandbox", 1);
+  EXPECT_EQ(isolation_of_environment().value(), Isolation::kSandbox);
+  ::setenv("EPHOST_ISOLATION", "cell", 1);
+  EXPECT_THAT(isolation_of_environment().status().message(),
+              HasSubstr("use \"none\", \"worker\" or \"sandbox\""));
+  ::unsetenv("EPHOST_ISOLATION");
+  EXPECT_EQ(isolation_of_environment().value(), Isolation::kNone);
 }
 
 }  // namespace

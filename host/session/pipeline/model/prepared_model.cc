@@ -31,6 +31,9 @@ size_t PreparedModel::partition_count() const {
 
 std::vector<Fallback> fallbacks_of(const PreparedModel& prepared) {
   std::vector<Fallback> fallbacks;
+  for (const LostProvider& lost : prepared.lost) {
+    fallbacks.push_back({.provider = lost.name, .reason = lost.reason});
+  }
   for (const CompileFailure& failure : prepared.failures) {
     fallbacks.push_back({prepared.providers[failure.provider]->name(), failure.partition,
                          failure.nodes.size(), failure.reason});

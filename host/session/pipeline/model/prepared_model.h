@@ -32,6 +32,7 @@
 #include "host/session/model_source.h"
 #include "host/session/pipeline/model/prepared_graph.h"
 #include "host/session/pipeline/shape_wishes.h"
+#include "host/session/recovery/provider_workers.h"
 #include "host/session/session.h"
 
 namespace ephost::session {
@@ -96,6 +97,8 @@ struct PreparedModel {
   // What was read, with all files open, if it can be read again with other extents: a model with
   // open extents that is no context model. It stays what the caller asked for, too.
   std::optional<ModelSource> source;
+  // The same of any model, if the session may have to be made again (session.on_crash).
+  std::optional<ModelSource> origin;
   // Context models for fixed extents that the model states, by file name, and their folder; nothing
   // for a model from memory whose folder is not known.
   std::map<std::string, context::ContentChecksum> stored_specializations;
@@ -103,6 +106,10 @@ struct PreparedModel {
   OperationFiles files;            // files that this operation is known to read or write, so far
   context::LoadedContext context;  // the payloads of a context model; empty for other models
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
+  // The workers of the providers, if anything but a failure follows from their end; null otherwise.
+  std::shared_ptr<ProviderWorkers> workers;
+  // Providers that are left out because their workers ended.
+  std::vector<LostProvider> lost;
   // What the plugins of these providers define; null if the model has no use for it. Also keeps the
   // plugins loaded.
   std::shared_ptr<const onnx_io::PluginOperators> operators;

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using DeviceSession = test::DeviceSession;
 
 std::vector<std::string> steps_of(const Session& session) {
-  const runtime::Program& program = *session.state().base->program;
+  const runtime::Program& program = *session.state().model()->base->program;
   std::vector<std::string> names;
   for (const plan::Step& step : program.steps()) {
     names.push_back(program.graph().nodes[step.node].name);
@@ -93,8 +93,8 @@ TEST_F(DeviceSession, CopiesWithinTheDeviceBetweenItsMemories) {
     EXPECT_THAT(steps_of(*session),
                 ElementsAre("x to device:dram", "add", "a to device:sram", "relu",
                             "b to device:dram", "mul", "c to device:sram", "neg", "y to host"));
-    EXPECT_EQ(session->state().base->program->pattern().blocks.size(), 2U);
-    EXPECT_EQ(session->state().base->program->pattern().blocks[1].alignment, 256U);
+    EXPECT_EQ(session->state().model()->base->program->pattern().blocks.size(), 2U);
+    EXPECT_EQ(session->state().model()->base->program->pattern().blocks[1].alignment, 256U);
     EXPECT_EQ(run(*session, kX), kAlternating);
   }
   EXPECT_EQ(report().copies_within, 3U);
@@ -153,7 +153,7 @@ TEST_F(DeviceSession, RunsWithChangingShapes) {
         create(write(test::with_type(builder.build(), "y", float_type(graph::Shape{-1}))),
                on_device({{"workspace_bytes", "16"}}));
     ASSERT_TRUE(session.ok()) << session.status().to_string();
-    EXPECT_FALSE(session->state().base->program->is_static());
+    EXPECT_FALSE(session->state().model()->base->program->is_static());
     for (const int64_t count : {3, 3, 3, 100, 0, 1, 3, 100, 0}) {
       std::vector<float> x;
       std::vector<float> expected;

@@ -345,6 +345,12 @@ typedef void (*ephost_logging_function)(void* context, const ephost_log_message*
 #define EPHOST_SIGNATURES_WARN 1
 #define EPHOST_SIGNATURES_REQUIRE 2
 
+/* Where plugins run: in the process of the host, in processes of their own, or in such that may use
+ * nothing but what the plugin needs. */
+#define EPHOST_ISOLATION_NONE 0
+#define EPHOST_ISOLATION_WORKER 1
+#define EPHOST_ISOLATION_SANDBOX 2
+
 /* Options of an environment. */
 typedef struct ephost_environment_options {
   uint64_t struct_size;
@@ -391,6 +397,11 @@ typedef struct ephost_environment_options {
    * (/etc/ephost/policy.yaml) or a session (session.signatures) says can only be stricter: the
    * strictest of them counts. */
   int32_t signatures;
+  /* EPHOST_ISOLATION_*. What the environment variable EPHOST_ISOLATION, the machine's policy, a
+   * session (session.isolation) or a plugin's manifest says can only be stricter: the strictest of
+   * them counts. */
+  int32_t isolation;
+  int32_t reserved;
 } ephost_environment_options;
 
 /* A kind of device that a plugin can drive, as its manifest states it. */

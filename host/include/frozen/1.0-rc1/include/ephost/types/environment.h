@@ -22,6 +22,13 @@ enum class SignaturePolicy {
   kRequire,  // they are refused
 };
 
+// How far plugins are kept apart from the host, from the least strict to the strictest.
+enum class Isolation {
+  kNone,     // the plugin's library is loaded into the process of the host
+  kWorker,   // into a process of its own
+  kSandbox,  // which may use nothing but what the plugin needs
+};
+
 struct EnvironmentOptions {
   // Searched first, in this order.
   std::vector<std::filesystem::path> plugin_directories;
@@ -57,6 +64,10 @@ struct EnvironmentOptions {
   // the machine's policy (/etc/ephost/policy.yaml) or a session (session.signatures) says can only
   // be stricter: the strictest of them counts.
   SignaturePolicy signatures = SignaturePolicy::kOff;
+  // Applies to all plugins of the environment. What the environment variable EPHOST_ISOLATION, the
+  // machine's policy, a session (session.isolation) or a plugin's manifest says can only be
+  // stricter: the strictest of them counts.
+  Isolation isolation = Isolation::kNone;
 };
 
 // The versions of the plugin ABI that a plugin speaks: one major, a closed range of minors.

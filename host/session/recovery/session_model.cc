@@ -1,0 +1,72 @@
+#include "host/session/recovery/session_model.h"
+
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/session/pipeline/host_claims.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+namespace {
+
+std::map<std::string, uint64_t> count_nodes(const PreparedModel& prepared) {
+  std::map<std::string, uint64_t> counts;
+  for (const PreparedGraph* one : prepared.graphs()) {
+    const partition::Partitioning& partitioning = one->partitioning;
+    const std::vector<graph::Node>& nodes = prepared.graph_of(*one).nodes;
+    for (graph::NodeId id = 0; id < nodes.size(); ++id) {
+      const std::string& owner = partitioning.providers.at(partitioning.owner.at(id));
+      // What the host does besides are copies, which are not of the model.
+      if (owner == kHostName && !runtime::is_control_flow(nodes[id])) continue;
+      ++counts[owner];
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& environment,
+                                                           const ModelSource& source,
+                                                           const SessionOptions& options,
+                                                           const PipelineHooks& hooks) {
+  auto made = std::make_unique<SessionModel>();
+  EPHOST_ASSIGN_OR_RETURN(made->base, Executable::create(environment, source, options, hooks));
+  const PreparedModel& prepared = made->base->prepared;
+  made->fallbacks = fallbacks_of(prepared);
+  made->node_counts = count_nodes(prepared);
+  if (prepared.metrics != nullptr) {
+    made->meter = &prepared.metrics->runs_of(made->base->working_providers);
+  }
+  return made;
+}
+
+Status SessionModel::add_specializer(const Environment& environment, const SessionOptions& options,
+                                     const Log& log) {
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
+  EPHOST_ASSIGN_OR_RETURN(specializer,
+                          Specializer::create(*base, environment, options, config, log));
+  if (specializer != nullptr) return Status::ok_status();
+  base->prepared.source.reset();
+  if (!config.shape_profiles.empty() && !base->is_bound_to_profiles) {
+    log_warning(
+        formatted("{} has no effect: no provider of the session wishes for fixed extents "
+                  "of this model, or compiles it for ranges of them",
+                  kShapeProfilesKey));
+  }
+  return Status::ok_status();
+}
+
+Status SessionModel::run(std::span<const Value* const> inputs, std::span<Value> outputs,
+                         const RunOptions& options) {
+  if (specializer != nullptr) return specializer->run(inputs, outputs, options);
+  return base->run(inputs, outputs, options);
+}
+
+Status SessionModel::change_options(const OptionList& options) {
+  if (specializer != nullptr) return specializer->change_options(options);
+  return base->runs.change_options(options);
+}
+
+}  // namespace ephost::session

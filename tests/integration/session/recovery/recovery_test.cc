@@ -1,0 +1,419 @@
+// What a session does when the worker of a provider ends: session.on_crash.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "host/session/session_state.h"
+#include "tests/integration/session/recovery/workers.h"
+#include "tests/integration/session/scripted_sample.h"
+#include "tests/integration/session/shapes/open_sample.h"
+
+namespace ephost {
+namespace {
+
+using test::kill_workers;
+using test::scripted;
+using test::Variable;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kFault = "EPHOST_FAULT";  // read by tests/fixtures/faulty
+
+size_t count(std::string_view text, std::string_view wanted) {
+  size_t found = 0;
+  for (size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) ++found;
+  return found;
+}
+
+std::vector<std::string> names_of(const Session& session) {
+  std::vector<std::string> names;
+  for (const SessionProvider& provider : session.providers()) names.push_back(provider.name);
+  return names;
+}
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  static SessionOptions isolated(const std::string& policy, OptionList provider = {}) {
+    SessionOptions options = scripted(std::move(provider));
+    options.add_config_entry("session.isolation.scripted", "worker");
+    options.add_config_entry("session.on_crash.scripted", policy);
+    return options;
+  }
+  static Environment environment() {
+    return test::scripted_environment(test::fixture_directory("faulty"));
+  }
+  [[nodiscard]] Result<Session> create(const SessionOptions& options) const {
+    return Session::create(environment(), model_, options);
+  }
+  // A session whose worker dies as soon as it computes; later workers do not.
+  [[nodiscard]] Result<Session> create_doomed(const SessionOptions& options) const {
+    const Variable fault(kFault, "eph_computation_api.compute:segv");
+    return create(options);
+  }
+  void expect_right(Session& session) const {
+    const auto outputs = test::run(session);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    test::expect_close(*outputs, expected_);
+  }
+
+  const Variable quarantine_{"EPHOST_QUARANTINE", "off"};
+  const Variable program_{"EPHOST_WORKER_PROGRAM", EPHOST_WORKER_PROGRAM};
+  const test::TempDirectory folder_;
+  const std::filesystem::path model_ = test::save(folder_, test::scripted_model());
+  const std::vector<Value> expected_ = test::expected_outputs(model_);
+  const test::LogCapture log_;
+};
+
+TEST_F(RecoveryTest, WithoutItEveryRunFailsFromThenOn) {
+  auto session = create_doomed(isolated("fail"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  for (int run = 0; run < 3; ++run) {
+    const Status status = test::run(*session).status();
+    EXPECT_EQ(status.code(), StatusCode::kEpFail);
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("the worker of \"scripted\" died of SIGSEGV"),
+                                        HasSubstr("compute")));
+  }
+}
+
+TEST_F(RecoveryTest, RestartRepeatsTheRunWithANewWorker) {
+  for (const char* claim : {"fuse:*", "kernels:*"}) {
+    SCOPED_TRACE(claim);
+    auto session = create_doomed(isolated("restart", {{"claim", claim}, {"keep_state", "true"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    for (int run = 0; run < 3; ++run) expect_right(*session);
+    EXPECT_THAT(names_of(*session),
+                ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
+    EXPECT_THAT(session->fallbacks(), IsEmpty());
+  }
+  EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 2U) << log_.text();
+}
+
+TEST_F(RecoveryTest, RestartsOnceForARun) {
+  std::optional<Variable> fault(std::in_place, kFault, "eph_computation_api.compute:segv");
+  auto session = create(isolated("restart"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  for (int run = 0; run < 2; ++run) {
+    const Status status = test::run(*session).status();
+    EXPECT_EQ(status.code(), StatusCode::kEpFail);
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("died of SIGSEGV"),
+                                        HasSubstr("it had been started again once before")));
+  }
+  fault.reset();
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, RestartsEndInQuarantine) {
+  const Variable policy("EPHOST_QUARANTINE", "3/600");
+  const Variable state("XDG_STATE_HOME", folder_.path().native());
+  const Variable fault(kFault, "eph_computation_api.compute:segv");
+  auto session = create(isolated("restart"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  std::string message;
+  for (int run = 0; run < 5; ++run) message = test::run(*session).status().message();
+  EXPECT_THAT(message, AllOf(HasSubstr("quarantined until"), HasSubstr("died of SIGSEGV")));
+}
+
+TEST_F(RecoveryTest, FallbackGoesOnWithoutTheProvider) {
+  SessionOptions options = isolated("fallback", {{"keep_state", "true"}});
+  options.enable_profiling(folder_ / "trace.json");
+  auto session = create_doomed(options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(names_of(*session), ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
+  for (int run = 0; run < 3; ++run) expect_right(*session);
+  ASSERT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
+  EXPECT_EQ(session->providers()[0].node_count, 5U);
+  ASSERT_EQ(session->fallbacks().size(), 1U);
+  EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
+  EXPECT_THAT(session->fallbacks()[0].reason.message(), HasSubstr("died of SIGSEGV"));
+  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+      << log_.text();
+  ASSERT_TRUE(session->end_profiling().ok());
+  EXPECT_THAT(test::read(folder_ / "trace.json"),
+              AllOf(HasSubstr("recovery"), HasSubstr("5 on CPUExecutionProvider")));
+  EXPECT_THAT(test::worker_processes(), IsEmpty());
+}
+
+TEST_F(RecoveryTest, FallbackGivesTheNodesToTheNextProvider) {
+  SessionOptions options = isolated("fallback");
+  options.append_execution_provider("scripted_two");
+  auto session = Session::create(test::scripted_environment(), model_, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_EQ(session->providers()[0].node_count, 4U);
+  kill_workers();
+  expect_right(*session);
+  const std::vector<SessionProvider> providers = session->providers();
+  ASSERT_EQ(providers.size(), 2U);
+  EXPECT_EQ(providers[0].name, "ScriptedTwoExecutionProvider");
+  EXPECT_EQ(providers[0].node_count, 4U);
+}
+
+TEST_F(RecoveryTest, FallbackCoversTheCreationOfASession) {
+  for (const char* place : {"constructors", "eph_plugin_v1", "eph_provider_api.get_devices",
+                            "eph_provider_api.create", "eph_provider_api.get_capability",
+                            "eph_provider_api.compile", "eph_provider_api.get_extension",
+                            "eph_computation_api.describe", "eph_computation_api.create_state"}) {
+    SCOPED_TRACE(place);
+    const Variable fault(kFault, std::string(place) + ":abort");
+    auto session = create(isolated("fallback", {{"keep_state", "true"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
+    ASSERT_EQ(session->fallbacks().size(), 1U);
+    EXPECT_THAT(session->fallbacks()[0].reason.message(), HasSubstr("died of SIGABRT"));
+    expect_right(*session);
+  }
+}
+
+TEST_F(RecoveryTest, KernelsOfAWorkerThatDiedLaterAreNotKept) {
+  const Variable fault(kFault, "eph_provider_api.compile:abort");
+  auto session = create(isolated("fallback", {{"claim", "kernels:Add;fuse:*"}}));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  expect_right(*session);
+  EXPECT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
+}
+
+TEST_F(RecoveryTest, AContextModelIsWrittenOnce) {
+  const Variable fault(kFault, "eph_provider_api.compile:abort");
+  SessionOptions options = isolated("fallback");
+  options.append_execution_provider("scripted_two");
+  options.add_config_entry("ep.context_enable", "1");
+  options.add_config_entry("ep.context_file_path", (folder_ / "ctx.onnx").native());
+  EnvironmentOptions both;
+  both.plugin_directories = {test::fixture_directory("faulty"), test::fixture_directory("scripted"),
+                             EPHOST_PLUGINS};
+  both.search_default_directories = false;
+  auto session = Session::create(*Environment::create(both), model_, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(names_of(*session),
+              ElementsAre("ScriptedTwoExecutionProvider", "CPUExecutionProvider"));
+  const graph::Model written = test::import_file(folder_ / "ctx.onnx");
+  EXPECT_EQ(test::ep_context_nodes(written).size(), 2U);
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, RestartCoversTheCreationOfASessionOnce) {
+  const Variable fault(kFault, "eph_provider_api.create:abort");
+  const auto session = create(isolated("restart"));
+  EXPECT_EQ(session.status().code(), StatusCode::kEpFail);
+  EXPECT_THAT(session.status().message(),
+              AllOf(HasSubstr("died of SIGABRT"), HasSubstr("it had been started again")));
+  EXPECT_EQ(count(log_.text(), "gets a new one"), 1U) << log_.text();
+}
+
+TEST_F(RecoveryTest, AHangCountsOnceItsLimitIsOver) {
+  std::optional<Variable> fault(std::in_place, kFault, "eph_computation_api.compute:hang");
+  SessionOptions options = isolated("restart");
+  options.add_config_entry("session.isolation.run_limit", "1");
+  auto session = create(options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  fault.reset();
+  expect_right(*session);
+  EXPECT_THAT(log_.text(), HasSubstr("session.isolation.run_limit"));
+}
+
+TEST_F(RecoveryTest, OneRunMakesTheModelAgainForAll) {
+  for (const char* policy : {"restart", "fallback"}) {
+    SCOPED_TRACE(policy);
+    auto session = create(isolated(policy, {{"compute_milliseconds", "20"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    const std::vector<NamedValue> inputs = test::random_inputs(*session);
+    std::atomic<int> wrong = 0;
+    std::atomic<int> runs = 0;
+    std::atomic<bool> is_killed = false;
+    std::vector<std::thread> threads;
+    threads.reserve(6);
+    for (int thread = 0; thread < 6; ++thread) {
+      threads.emplace_back([&] {
+        for (int left = 4; left > 0; left -= is_killed ? 1 : 0) {
+          const auto outputs = session->run(inputs);
+          ++runs;
+          if (!outputs.ok()) {
+            ADD_FAILURE() << outputs.status().to_string();
+            ++wrong;
+            continue;
+          }
+          const std::span<const float> got = (*outputs)[0].elements<float>();
+          const std::span<const float> want = expected_[0].elements<float>();
+          if (!std::ranges::equal(got, want)) ++wrong;
+        }
+      });
+    }
+    while (runs < 12) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill_workers();
+    is_killed = true;
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+  }
+  EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 1U) << log_.text();
+  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+      << log_.text();
+}
+
+TEST_F(RecoveryTest, OptionsThatWereChangedHoldForTheNewWorker) {
+  auto session = create(isolated("restart", {{"claim", "fuse:Neg"}}));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_TRUE(session->set_ep_dynamic_options({{"ep.scripted.offset", "5"}}).ok());
+  const auto before = test::run(*session);
+  ASSERT_TRUE(before.ok()) << before.status().to_string();
+  EXPECT_NE((*before)[0].elements<float>()[0], expected_[0].elements<float>()[0]);
+  kill_workers();
+  const auto after = test::run(*session);
+  ASSERT_TRUE(after.ok()) << after.status().to_string();
+  test::expect_close(*after, *before);
+  kill_workers();
+  EXPECT_TRUE(session->set_ep_dynamic_options({{"ep.scripted.offset", "0"}}).ok());
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, OptionsOfALostProviderHaveNoEffect) {
+  auto session = create(isolated("fallback"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  kill_workers();
+  RunOptions options;
+  options.add_config_entry("ep.scripted.run_offset", "1");
+  const auto outputs = session->run(test::random_inputs(*session), {}, options);
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  test::expect_close(*outputs, expected_);
+  EXPECT_TRUE(session->set_ep_dynamic_options({{"ep.scripted.offset", "5"}}).ok());
+  EXPECT_FALSE(session->set_ep_dynamic_options({{"ep.other.offset", "5"}}).ok());
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, ARunThatWritesItsInputsIsNotRepeated) {
+  auto session = create_doomed(isolated("restart", {{"claim", "fuse:Neg"}}));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  std::vector<float> memory(4, 1);
+  const auto borrow = [&] {
+    return *Value::borrow(ElementType::kFloat, {4}, std::as_writable_bytes(std::span(memory)));
+  };
+  auto binding = session->create_binding();
+  ASSERT_TRUE(binding.ok());
+  ASSERT_TRUE(binding->bind_input("x", borrow()).ok());
+  ASSERT_TRUE(binding->bind_output("y", borrow()).ok());
+  const Status status = session->run(*binding);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("died of SIGSEGV"), HasSubstr("is not repeated")));
+  std::ranges::fill(memory, 1.0F);
+  ASSERT_TRUE(session->run(*binding).ok());
+  EXPECT_THAT(memory, ElementsAre(-4.5F, -4.5F, -4.5F, -4.5F));
+}
+
+TEST_F(RecoveryTest, NoFallbackForTheCpuProvider) {
+  SessionOptions options;
+  options.add_config_entry("session.isolation", "worker");
+  options.add_config_entry("session.on_crash", "fallback");
+  auto session = create(options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  kill_workers();
+  EXPECT_THAT(test::run(*session).status().message(),
+              AllOf(HasSubstr("there is no fallback for CPUExecutionProvider"),
+                    HasSubstr("session.on_crash.cpu=restart")));
+  options.add_config_entry("session.on_crash.cpu", "restart");
+  session = create(options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  kill_workers();
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, AContextModelIsRestoredOrRefused) {
+  ModelCompilationOptions compilation;
+  compilation.input_model_path = model_;
+  compilation.output_model_path = folder_ / "ctx.onnx";
+  ASSERT_TRUE(compile_model(environment(), scripted(), compilation).ok());
+  const auto load = [&](const char* policy) {
+    return Session::create(environment(), compilation.output_model_path, isolated(policy));
+  };
+  auto restarted = load("restart");
+  ASSERT_TRUE(restarted.ok()) << restarted.status().to_string();
+  kill_workers();
+  expect_right(*restarted);
+  auto refused = load("fallback");
+  ASSERT_TRUE(refused.ok()) << refused.status().to_string();
+  for (int run = 0; run < 2; ++run) {
+    kill_workers();
+    EXPECT_THAT(test::run(*refused).status().message(),
+                AllOf(HasSubstr("died of SIGKILL"), HasSubstr("EPContext"),
+                      HasSubstr("none of the session's providers")));
+  }
+}
+
+TEST_F(RecoveryTest, SpecialisationsAreMadeAgain) {
+  const std::filesystem::path open = test::save(folder_, test::open_model(), "open.onnx");
+  for (const char* policy : {"restart", "fallback"}) {
+    SCOPED_TRACE(policy);
+    SessionOptions options = isolated(policy, {{"fixed", "*"}});
+    auto session = Session::create(environment(), open, options);
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    const auto run = [&] {
+      const auto outputs = session->run({{{"x", test::floats_of({2, 3})}}});
+      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      const std::span<const float> got = (*outputs)[0].elements<float>();
+      EXPECT_THAT(std::vector<float>(got.begin(), got.end()),
+                  ::testing::ElementsAreArray(test::open_result({2, 3})));
+    };
+    for (int i = 0; i < 3; ++i) run();
+    ASSERT_EQ(session->specializations().size(), 1U);
+    kill_workers();
+    for (int i = 0; i < 3; ++i) run();
+    const bool has_provider = std::string_view(policy) == "restart";
+    EXPECT_EQ(session->specializations().size(), has_provider ? 1U : 0U);
+    EXPECT_EQ(names_of(*session).size(), has_provider ? 2U : 1U);
+  }
+}
+
+TEST_F(RecoveryTest, AModelThatWasReplacedMeanwhileIsNotRead) {
+  auto session = create(isolated("fallback"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  std::filesystem::remove(model_);
+  test::save(folder_, test::open_model());
+  kill_workers();
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, ACancelledRunStopsWaiting) {
+  auto session = create(isolated("restart", {{"compile_milliseconds", "3000"}}));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  kill_workers();
+  RunOptions options;
+  const auto start = std::chrono::steady_clock::now();
+  options.deadline = start + std::chrono::milliseconds(200);
+  const Status status = session->run(test::random_inputs(*session), {}, options).status();
+  EXPECT_THAT(status.message(), HasSubstr("the deadline of the run passed"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, MeansNothingInTheHostsProcess) {
+  SessionOptions options = scripted();
+  options.add_config_entry("session.on_crash", "restart");
+  auto session = create(options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_EQ(session->state().recovery, nullptr);
+  EXPECT_FALSE(session->state().prepared().origin);
+  expect_right(*session);
+}
+
+TEST_F(RecoveryTest, RefusesWhatCannotGoTogether) {
+  const auto error_of = [&](const std::string& policy, const char* key, const char* value) {
+    SessionOptions options = isolated(policy);
+    options.add_config_entry(key, value);
+    const Status status = create(options).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    return status.message();
+  };
+  EXPECT_THAT(error_of("again", "session.isolation", "worker"),
+              AllOf(HasSubstr("session.on_crash.scripted"),
+                    HasSubstr("\"fail\", \"restart\" or \"fallback\"")));
+  EXPECT_THAT(error_of("fallback", "session.disable_ep_fallback", "1"),
+              HasSubstr("session.disable_ep_fallback=1 forbids"));
+  EXPECT_THAT(error_of("restart", "ep.share_ep_contexts", "1"),
+              HasSubstr("cannot replace a provider that sessions share"));
+}
+
+}  // namespace
+}  // namespace ephost
