@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "host/api/handles.h"
@@ -36,6 +40,43 @@ ephost_status* inspect_request(const ephost_environment* environment,
   });
 }
 
+// A limit of 0, or one that is too long to be told, is left at its default.
+InspectOptions to_inspect_options(const ephost_inspect_options& given) {
+  InspectOptions options;
+  if (given.isolation != nullptr) options.isolation = given.isolation;
+  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
+  if (given.call_limit_ns != 0) {
+    options.call_limit = std::chrono::ceil<std::chrono::milliseconds>(
+        std::chrono::nanoseconds(std::min(given.call_limit_ns, kLongest)));
+  }
+  options.refresh = given.refresh != 0;
+  return options;
+}
+
+ephost_status* inspect_with_options(const ephost_environment* environment, const char* plugin,
+                                    const ephost_provider_request* request,
+                                    const ephost_inspect_options* options,
+                                    const ephost_plugin_description** out_report) {
+  *out_report = nullptr;
+  return guarded("inspecting a plugin", [&]() -> Status {
+    EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_inspect_options"));
+    EPHOST_RETURN_IF_ERROR(check_record(request, "ephost_provider_request"));
+    const InspectOptions how = to_inspect_options(adopt_record(options));
+    if ((plugin == nullptr) == (request == nullptr)) {
+      return Status(StatusCode::kInvalidArgument,
+                    "inspect_with_options takes either a plugin or a request; give one of them");
+    }
+    EPHOST_ASSIGN_OR_RETURN(
+        const PluginDescription description,
+        plugin != nullptr
+            ? inspect_plugin(environment->environment, std::string(plugin), how)
+            : inspect_plugin(environment->environment,
+                             detail::read_record<ProviderRequest>(adopt_record(request)), how));
+    *out_report = new_report_of(description);
+    return {};
+  });
+}
+
 ephost_status* check(const ephost_environment* environment, const char* file, int32_t depth,
                      const ephost_selection_report** out_report) {
   *out_report = nullptr;
@@ -54,7 +95,7 @@ ephost_status* check(const ephost_environment* environment, const char* file, in
 
 const ephost_plugin_api kPluginApi = {
     sizeof(ephost_plugin_api), inspect, guard_against_plugin_exit, end_process,
-    inspect_request,           check,
+    inspect_request,           check,   inspect_with_options,
 };
 
 }  // namespace ephost::api

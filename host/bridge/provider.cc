@@ -106,13 +106,14 @@ Status Provider::load_kernels() {
 }
 
 template <class Table>
-Result<std::optional<Table>> Provider::adopt_extension(eph_string id) const {
+Result<std::optional<Table>> Provider::adopt_extension(eph_string id) {
   if (api().get_extension == nullptr) return std::optional<Table>();
   const plugin::CallSite site{name(), "get_extension"};
   EPHOST_ASSIGN_OR_RETURN(const void* const table,
                           plugin::call(site, api().get_extension, handle_, id));
   if (table == nullptr) return std::optional<Table>();
   EPHOST_ASSIGN_OR_RETURN(const Table adopted, plugin::adopt<Table>(table, site));
+  extensions_.emplace_back(view(id));
   return std::optional<Table>(adopted);
 }
 

@@ -109,6 +109,9 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] Result<std::vector<std::string>> list_partitions(
       std::span<const std::byte> payload);
 
+  // The optional interfaces of its own that it has and the host knows, as "ephost.run/1".
+  [[nodiscard]] const std::vector<std::string>& extensions() const { return extensions_; }
+
   // The provider's own memories; none if it works in host memory.
   [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
 
@@ -153,9 +156,9 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status adopt_info();
   Status load_kernels();
-  // The table, or nothing if the provider does not offer the extension.
+  // The table, or nothing if the provider does not offer the extension; noted in extensions_.
   template <class Table>
-  [[nodiscard]] Result<std::optional<Table>> adopt_extension(eph_string id) const;
+  [[nodiscard]] Result<std::optional<Table>> adopt_extension(eph_string id);
   Status adopt_extensions();
 
   // First, so that it is destroyed last: its library contains the code of everything else.
@@ -168,6 +171,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   eph_provider* handle_ = nullptr;
   std::unique_ptr<CallLimit> call_limit_;
   KernelIndex kernels_;
+  std::vector<std::string> extensions_;
   std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it
   DeviceMemory device_memory_;
   GraphWishes wishes_;

@@ -25,8 +25,9 @@ class Reader {
   explicit Reader(ExaminedSelection& out) : out_(out) {}
 
   void read(const Field& root) {
-    static constexpr std::array<std::string_view, 7> kKeys{
-        "selection", "providers", "session", "layers", "signatures", "isolation", "on_crash"};
+    static constexpr std::array<std::string_view, 8> kKeys{"selection", "providers",  "session",
+                                                           "layers",    "signatures", "quarantine",
+                                                           "isolation", "on_crash"};
     const std::optional<FieldMap> map = take(root, root.map(kKeys, out_.errors));
     if (!map) return;
     if (const auto format = take(root, map->require("selection", "1"))) check_format(*format);
@@ -35,7 +36,7 @@ class Reader {
     }
     if (const Field* session = map->find("session")) read_session(*session);
     if (const Field* layers = map->find("layers")) read_layers(*layers, "session.layers");
-    for (const std::string key : {"signatures", "isolation", "on_crash"}) {
+    for (const std::string key : {"signatures", "quarantine", "isolation", "on_crash"}) {
       if (const Field* word = map->find(key)) read_entry(*word, "session." + key);
     }
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -14,6 +13,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/trust/quarantine_policy.h"
 
 namespace ephost::plugin {
 namespace {
@@ -69,24 +69,9 @@ Quarantine::Quarantine() : Quarantine(FailureRecords::default_file(), policy_of_
 Quarantine::Quarantine(fs::path file, Policy policy) : records_(std::move(file)), policy_(policy) {}
 
 Result<Quarantine::Policy> Quarantine::parse_policy(std::string_view text) {
-  if (text == "off") return Policy{.failures = 0};
-  constexpr int64_t kMostSeconds = int64_t{366} * 24 * 3600;
-  Policy policy;
-  int64_t seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto failures = std::from_chars(text.data(), end, policy.failures);
-  const bool has_period = failures.ec == std::errc() && failures.ptr != end && *failures.ptr == '/';
-  const auto period = has_period ? std::from_chars(failures.ptr + 1, end, seconds) : failures;
-  if (!has_period || period.ec != std::errc() || period.ptr != end || policy.failures == 0 ||
-      policy.failures > FailureRecords::kMostRecords || seconds < 1 || seconds > kMostSeconds) {
-    return Status(StatusCode::kInvalidArgument,
-                  formatted("EPHOST_QUARANTINE cannot be {}; set it to \"off\", or to a number of "
-                            "failures up to {} and the seconds in which they count, such as "
-                            "\"3/600\"",
-                            quote(text), FailureRecords::kMostRecords));
-  }
-  policy.period = std::chrono::seconds(seconds);
-  return policy;
+  EPHOST_ASSIGN_OR_RETURN(const trust::QuarantinePolicy policy,
+                          trust::parse_quarantine_policy(text, "EPHOST_QUARANTINE"));
+  return Policy{policy.failures, policy.period};
 }
 
 Status Quarantine::check(const manifest::FoundPlugin& plugin) const {

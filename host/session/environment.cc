@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/files/failure_records.h"
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
@@ -13,6 +14,7 @@
 #include "host/session/metrics/prometheus_text.h"
 #include "host/session/session_config.h"
 #include "host/session/tools/plugin_description.h"
+#include "host/trust/policy.h"
 #include "host/trust/verifier.h"
 
 namespace ephost {
@@ -63,6 +65,10 @@ bridge::PluginLog plugin_log() {
   };
 }
 
+plugin::Quarantine session::make_quarantine(const trust::QuarantinePolicy& policy) {
+  return {FailureRecords::default_file(), {policy.failures, policy.period}};
+}
+
 Result<Environment> Environment::create(const EnvironmentOptions& options) {
   return session::without_exceptions("creating an environment", [&]() -> Result<Environment> {
     EPHOST_ASSIGN_OR_RETURN(auto state, State::create(options));
@@ -86,15 +92,18 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   EPHOST_ASSIGN_OR_RETURN(ThreadPool::Options pool, pool_options(options.threading));
   std::string warning = drop_unusable_processors(pool.affinities);
   const size_t bound_threads = pool.affinities.size();
-  auto state = std::make_shared<State>(std::move(pool));
+  EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine quarantine,
+                          trust::quarantine_of_process(trust::machine_policy_file()));
+  auto state = std::make_shared<State>(std::move(pool), quarantine.policy);
   state->threading = options.threading;
   if (bound_threads > 0) {
     state->threading.intra_op_num_threads = static_cast<uint32_t>(bound_threads + 1);
   }
   state->log = Log(options.logging_function, options.log_severity_level, options.log_id);
-  if (!warning.empty()) {
+  for (const std::string_view text :
+       {std::string_view(warning), std::string_view(quarantine.problem)}) {
     const LogScope scope(state->log);
-    log_warning(warning);
+    if (!text.empty()) log_warning(text);
   }
   EPHOST_ASSIGN_OR_RETURN(trust::Verifier verifier, trust::Verifier::create(options.signatures));
   state->registry.set_verifier(std::move(verifier));

@@ -21,6 +21,7 @@
 #include "host/session/metrics/metrics.h"
 #include "host/session/plugin_list.h"
 #include "host/session/session_group.h"
+#include "host/trust/quarantine_policy.h"
 #include "host/worker/tables/remote_plugin.h"
 
 namespace ephost {
@@ -28,8 +29,19 @@ namespace ephost {
 // To be called by each thread of a pool before it calls a plugin for the first time.
 inline void prepare_thread() { static_cast<void>(plugin::ThreadCalls::mine()); }
 
+namespace session {
+
+// With the records of this user.
+[[nodiscard]] plugin::Quarantine make_quarantine(const trust::QuarantinePolicy& policy);
+
+}  // namespace session
+
 struct Environment::State {
-  explicit State(ThreadPool::Options pool = {}) : threads(&prepare_thread, std::move(pool)) {}
+  explicit State(ThreadPool::Options pool = {}, trust::QuarantinePolicy of_process = {})
+      : threads(&prepare_thread, std::move(pool)),
+        quarantine(of_process),
+        registry(plugin::HostOffer{.extensions = bridge::offered_extensions()},
+                 session::make_quarantine(of_process)) {}
 
   // Destroyed last.
   Log log;
@@ -42,7 +54,8 @@ struct Environment::State {
   ThreadPool threads;
   // What sessions have that state nothing about their threads. The affinities are in `threads`.
   ThreadingOptions threading;
-  plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
+  const trust::QuarantinePolicy quarantine;  // of the process; sessions may be stricter
+  plugin::Registry registry;
   worker::RemoteRegistry workers{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   // Of all plugins, at least: what the application asks for, or the machine's policy.
   Isolation isolation = Isolation::kNone;

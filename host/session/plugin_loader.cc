@@ -1,20 +1,34 @@
 #include "host/session/plugin_loader.h"
 
+#include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/trust/policy.h"
 
 namespace ephost::session {
+namespace {
+
+Status while_loading(const manifest::FoundPlugin& plugin, Status status) {
+  if (status.ok()) return status;
+  return std::move(status).with_context(
+      formatted("loading {} from {}, as {} says", quote(plugin.manifest.subject()),
+                quote(plugin.library.native()), quote(plugin.manifest.file.native())));
+}
+
+}  // namespace
 
 Result<worker::IsolationOptions> PluginLoader::options_for(
     const manifest::Manifest& manifest) const {
-  worker::IsolationOptions options;
+  worker::IsolationOptions options = least_;
   const SignaturePolicy signatures =
       trust::strictest(environment_.registry.verifier().policy(),
                        config_ == nullptr ? SignaturePolicy::kOff : config_->signatures);
   options.listed_only = signatures == SignaturePolicy::kRequire;
-  EPHOST_ASSIGN_OR_RETURN(options.level, trust::isolation_of_environment());
+  EPHOST_ASSIGN_OR_RETURN(const manifest::Isolation of_environment,
+                          trust::isolation_of_environment());
+  options.level = manifest::stricter(options.level, of_environment);
   options.level = manifest::stricter(options.level, environment_.isolation);
   options.level = manifest::stricter(options.level, manifest.isolation);
   if (config_ == nullptr) return options;
@@ -37,8 +51,17 @@ Result<std::filesystem::path> library_of(const plugin::LoadedPlugin& plugin) {
   return std::move(found.library);
 }
 
+std::optional<plugin::Quarantine> PluginLoader::stricter_quarantine() const {
+  if (config_ == nullptr) return std::nullopt;
+  const auto policy = trust::strictest(environment_.quarantine, config_->quarantine);
+  if (policy == environment_.quarantine) return std::nullopt;
+  return make_quarantine(policy);
+}
+
 Result<std::shared_ptr<const plugin::LoadedPlugin>> PluginLoader::load(
     const manifest::FoundPlugin& plugin) {
+  const std::optional<plugin::Quarantine> stricter = stricter_quarantine();
+  if (stricter) EPHOST_RETURN_IF_ERROR(while_loading(plugin, stricter->check(plugin)));
   EPHOST_ASSIGN_OR_RETURN(worker::IsolationOptions options, options_for(plugin.manifest));
   const SignaturePolicy signatures =
       config_ == nullptr ? SignaturePolicy::kOff : config_->signatures;
@@ -47,8 +70,8 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> PluginLoader::load(
     if (workers_ != nullptr) loaded_.push_back({plugin.manifest, nullptr});
     return environment_.registry.load(plugin, signatures);
   }
-  EPHOST_RETURN_IF_ERROR(environment_.registry.check(plugin, signatures));
-  options.on_failure = [quarantine = environment_.registry.quarantine()](
+  EPHOST_RETURN_IF_ERROR(while_loading(plugin, environment_.registry.check(plugin, signatures)));
+  options.on_failure = [quarantine = stricter.value_or(environment_.registry.quarantine())](
                            const manifest::FoundPlugin& failed, std::string_view what) {
     quarantine.record(failed, what);
   };

@@ -7,7 +7,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <string_view>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "host/manifest/isolation.h"
@@ -26,8 +27,10 @@ namespace ephost::session {
 
 class PluginLoader {
  public:
-  // Without a session: for commands that query a plugin. Borrows both.
-  explicit PluginLoader(Environment::State& environment) : PluginLoader(environment, nullptr) {}
+  // Without a session: for commands that query a plugin, which want it at least as isolated as
+  // `least` says. Borrows the environment, as the other constructor borrows both.
+  explicit PluginLoader(Environment::State& environment, worker::IsolationOptions least = {})
+      : environment_(environment), config_(nullptr), workers_(nullptr), least_(std::move(least)) {}
   // `workers`: where those of a provider are noted; may be null.
   PluginLoader(Environment::State& environment, const SessionConfig* config,
                ProviderWorkers* workers = nullptr)
@@ -42,13 +45,19 @@ class PluginLoader {
   // from it, or else of all, as none of them could be used.
   void note_workers(bool was_created);
 
- private:
+  // How `load` isolates the plugin of this manifest; a layer as if it were one of a provider.
   [[nodiscard]] Result<worker::IsolationOptions> options_for(
       const manifest::Manifest& manifest) const;
+
+ private:
+  // With the strictest policy of process and session; nothing if that is the process's, which the
+  // registry has.
+  [[nodiscard]] std::optional<plugin::Quarantine> stricter_quarantine() const;
 
   Environment::State& environment_;
   const SessionConfig* const config_;
   ProviderWorkers* const workers_;
+  const worker::IsolationOptions least_;
   struct Loaded {
     manifest::Manifest manifest;
     std::shared_ptr<const worker::WorkerHealth> health;  // null for one in the host's process

@@ -25,6 +25,7 @@
 #include "host/session/recovery/on_crash.h"
 #include "host/session/session_options.h"
 #include "host/session/shapes/profile_text.h"
+#include "host/trust/quarantine_policy.h"
 #include "host/worker/tables/isolation.h"
 
 namespace ephost::session {
@@ -95,6 +96,7 @@ struct SessionConfig {
   layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
   layers::ValidateOptions validate;                               // session.validate.*
   SignaturePolicy signatures = SignaturePolicy::kOff;             // session.signatures
+  trust::QuarantinePolicy quarantine{.failures = 0};              // session.quarantine
   bool trace_until_crash = false;                                 // session.trace.until_crash
   bool trace_graph_reads = false;                                 // session.trace.graph_reads
   StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order

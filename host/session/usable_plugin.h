@@ -6,6 +6,7 @@
 #include <ephost/status.h>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,12 @@ class UnusablePlugins {
 // Calls `make` with one loaded candidate after the other and returns its first success.
 // INVALID_ARGUMENT (such as a wrong option) and MODEL_LOAD_CANCELED end the search, because an
 // older version would not help. `make`: Result<...>(std::shared_ptr<const plugin::LoadedPlugin>).
-// `loader`: a PluginLoader, or a plugin::Registry for layers.
+// `loader`: a PluginLoader, or a plugin::Registry for layers; or whatever else has a `load` that
+// takes a FoundPlugin, and whose results `make` takes.
 template <class Loader, class Make>
 auto with_usable_plugin(Loader&& loader, const manifest::Candidates& candidates, Make make) {
-  using Made = decltype(make(std::shared_ptr<const plugin::LoadedPlugin>()));
+  using Loaded = std::remove_cvref_t<decltype(*loader.load(candidates.plugins.front()))>;
+  using Made = decltype(make(Loaded()));
   UnusablePlugins unusable(candidates);
   for (const manifest::FoundPlugin& plugin : candidates.plugins) {
     auto loaded = loader.load(plugin);

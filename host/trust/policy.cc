@@ -11,6 +11,7 @@
 #include "host/manifest/field.h"
 #include "host/manifest/isolation.h"
 #include "host/manifest/yaml_tree.h"
+#include "host/trust/quarantine_policy.h"
 
 namespace ephost::trust {
 namespace {
@@ -23,9 +24,15 @@ constexpr std::array<std::pair<std::string_view, SignaturePolicy>, 3> kPolicies{
      {"warn", SignaturePolicy::kWarn},
      {"require", SignaturePolicy::kRequire}}};
 
-Result<MachinePolicy> read_policy(const Field& root) {
-  static constexpr std::array<std::string_view, 4> kKeys{"policy", "signatures", "user_keys",
-                                                         "isolation"};
+// Everything that the machine's file states.
+struct MachineFile {
+  MachinePolicy policy;
+  std::optional<QuarantinePolicy> quarantine;
+};
+
+Result<MachineFile> read_policy(const Field& root) {
+  static constexpr std::array<std::string_view, 5> kKeys{"policy", "signatures", "user_keys",
+                                                         "quarantine", "isolation"};
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));
   EPHOST_ASSIGN_OR_RETURN(const Field format, map.require("policy", "1"));
   EPHOST_ASSIGN_OR_RETURN(const int64_t number, format.integer());
@@ -33,7 +40,7 @@ Result<MachinePolicy> read_policy(const Field& root) {
     return format.error(
         formatted("policy format {} is not supported; this host reads format 1", number));
   }
-  MachinePolicy policy;
+  MachineFile file;
   if (const Field* const signatures = map.find("signatures")) {
     EPHOST_ASSIGN_OR_RETURN(const std::string text, signatures->scalar());
     const auto parsed = parse_signature_policy(text);
@@ -41,15 +48,30 @@ Result<MachinePolicy> read_policy(const Field& root) {
       return signatures->error(
           formatted("the policy {} is not known; write off, warn or require", quote(text)));
     }
-    policy.signatures = *parsed;
+    file.policy.signatures = *parsed;
   }
   if (const Field* const user_keys = map.find("user_keys")) {
-    EPHOST_ASSIGN_OR_RETURN(policy.user_keys, user_keys->boolean());
+    EPHOST_ASSIGN_OR_RETURN(file.policy.user_keys, user_keys->boolean());
   }
   if (const Field* const isolation = map.find("isolation")) {
-    EPHOST_ASSIGN_OR_RETURN(policy.isolation, manifest::read_isolation(*isolation));
+    EPHOST_ASSIGN_OR_RETURN(file.policy.isolation, manifest::read_isolation(*isolation));
   }
-  return policy;
+  if (const Field* const quarantine = map.find("quarantine")) {
+    EPHOST_ASSIGN_OR_RETURN(const std::string text, quarantine->scalar());
+    const Result<QuarantinePolicy> parsed = parse_quarantine_policy(text, "the policy");
+    if (!parsed.ok()) return quarantine->error(parsed.status().message());
+    file.quarantine = *parsed;
+  }
+  return file;
+}
+
+// Without the file, the defaults.
+Result<MachineFile> load_policy(const std::filesystem::path& file, Owner owner) {
+  const Result<std::string> text = read_own_file(file, owner, manifest::kMaxYamlBytes);
+  if (text.status().code() == StatusCode::kNoSuchFile) return MachineFile();
+  EPHOST_RETURN_IF_ERROR(text.status());
+  EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
+  return read_policy(Field::root(document, file));
 }
 
 }  // namespace
@@ -78,11 +100,14 @@ const std::filesystem::path& machine_policy_file() {
 }
 
 Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file, Owner owner) {
-  const Result<std::string> text = read_own_file(file, owner, manifest::kMaxYamlBytes);
-  if (text.status().code() == StatusCode::kNoSuchFile) return MachinePolicy();
-  EPHOST_RETURN_IF_ERROR(text.status());
-  EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
-  return read_policy(Field::root(document, file));
+  EPHOST_ASSIGN_OR_RETURN(const MachineFile loaded, load_policy(file, owner));
+  return loaded.policy;
+}
+
+Result<std::optional<QuarantinePolicy>> load_machine_quarantine(const std::filesystem::path& file,
+                                                                Owner owner) {
+  EPHOST_ASSIGN_OR_RETURN(const MachineFile loaded, load_policy(file, owner));
+  return loaded.quarantine;
 }
 
 Result<Isolation> isolation_of_environment() {

@@ -1,9 +1,7 @@
 // `ephost inspect PLUGIN`: loads one plugin and shows its devices, options, operators and kernels.
-#include <ephost/element_info.h>
 #include <ephost/inspect_plugin.h>
 
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -11,8 +9,10 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
+#include "host/cli/commands/probe.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/device_report.h"
+#include "host/cli/report/plugin_report.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
 #include "host/manifest/manifest.h"
@@ -26,6 +26,7 @@ struct Flags {
   EnvironmentFlags environment;
   ReportFlags report;
   SelectionFlags selection;
+  ProbeFlags probe;
   std::string plugin;
 };
 
@@ -72,97 +73,6 @@ const std::string* selected_value(const Choice& choice, const std::string& optio
     if (key == option) return &value;
   }
   return nullptr;
-}
-
-std::string versions_text(const KernelDescription& kernel) {
-  if (!kernel.until_version) return formatted("{}+", kernel.since_version);
-  if (*kernel.until_version == kernel.since_version) return std::to_string(kernel.since_version);
-  return formatted("{}-{}", kernel.since_version, *kernel.until_version);
-}
-
-std::vector<std::string_view> type_names(const std::vector<ElementType>& types) {
-  std::vector<std::string_view> names;
-  for (const ElementType type : types) names.push_back(element_type_name(type));
-  return names;
-}
-
-std::string slot_text(const KernelTypeRule& rule) {
-  return formatted("{} {}{}", rule.is_output ? "output" : "input", rule.slot,
-                   rule.is_variadic ? "..." : "");
-}
-
-// "input 0: sequence|optional of float|int64, output 0: float".
-std::string rules_text(const KernelDescription& kernel) {
-  std::vector<std::string> parts;
-  for (const KernelTypeRule& rule : kernel.types) {
-    const std::string kinds = rule.kinds.empty() ? "" : join(rule.kinds, "|") + " of ";
-    parts.push_back(
-        formatted("{}: {}{}", slot_text(rule), kinds, join(type_names(rule.element_types), "|")));
-  }
-  return join(parts, ", ");
-}
-
-std::string operator_text(const KernelDescription& kernel) {
-  return kernel.domain.empty() ? kernel.op_type : kernel.domain + "." + kernel.op_type;
-}
-
-Json kernels_json(const PluginDescription& plugin) {
-  Json kernels = Json::array();
-  for (const KernelDescription& kernel : plugin.kernels) {
-    Json rules = Json::array();
-    for (const KernelTypeRule& rule : kernel.types) {
-      rules.push_back({{"slot", slot_text(rule)}, {"types", type_names(rule.element_types)}});
-    }
-    constexpr int32_t kOpen = std::numeric_limits<int32_t>::max();
-    kernels.push_back({{"op", kernel.op_type},
-                       {"domain", kernel.domain},
-                       {"since_version", kernel.since_version},
-                       {"until_version", kernel.until_version.value_or(kOpen)},
-                       {"types", rules}});
-  }
-  return kernels;
-}
-
-Json parameters_json(const std::vector<ParameterDescription>& parameters) {
-  Json json = Json::array();
-  for (const ParameterDescription& one : parameters) {
-    json.push_back({{"name", one.name},
-                    {"description", one.description},
-                    {"type_name", one.type_name},
-                    {"types", type_names(one.element_types)},
-                    {"optional", one.is_optional},
-                    {"variadic", one.is_variadic}});
-  }
-  return json;
-}
-
-Json attributes_json(const OperatorDescription& one) {
-  Json attributes = Json::array();
-  for (const AttributeDescription& attribute : one.attributes) {
-    attributes.push_back(
-        {{"name", attribute.name},
-         {"description", attribute.description},
-         {"type", attribute.type},
-         {"required", attribute.is_required},
-         {"default", attribute.default_value ? Json(*attribute.default_value) : Json()}});
-  }
-  return attributes;
-}
-
-Json operators_json(const PluginDescription& plugin) {
-  Json operators = Json::array();
-  for (const OperatorDescription& one : plugin.operators) {
-    operators.push_back({{"op", one.op_type},
-                         {"domain", one.domain},
-                         {"description", one.description},
-                         {"since_version", one.since_version},
-                         {"deprecated", one.is_deprecated},
-                         {"infers_types", one.infers_types},
-                         {"inputs", parameters_json(one.inputs)},
-                         {"outputs", parameters_json(one.outputs)},
-                         {"attributes", attributes_json(one)}});
-  }
-  return operators;
 }
 
 Json options_json(const PluginDescription& plugin, const Choice& choice) {
@@ -229,6 +139,10 @@ Json to_json(const PluginDescription& description, const Choice& choice) {
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
                {"context_sources", plugin.context_sources},
                {"devices", devices_json(description.devices)},
+               {"extensions", description.extensions},
+               {"isolation", description.isolation},
+               {"sandbox_gaps", description.sandbox_gaps},
+               {"recorded", recorded_json(description)},
                {"options", options_json(description, choice)},
                {"options_open", description.options_open}};
   if (choice.is_selected()) json.set("selection", selection_json(choice));
@@ -259,6 +173,13 @@ std::string choice_text(const Choice& choice) {
   return text;
 }
 
+// "worker, recorded 2026-11-23T09:15:00Z (--refresh runs it again)".
+std::string isolation_text(const PluginDescription& description) {
+  const std::string time = recorded_text(description);
+  if (time.empty()) return description.isolation;
+  return formatted("{}, recorded {} (--refresh runs it again)", description.isolation, time);
+}
+
 std::string facts_text(const PluginDescription& description, const Choice& choice) {
   const InstalledPlugin& plugin = description.plugin;
   Facts facts;
@@ -277,6 +198,11 @@ std::string facts_text(const PluginDescription& description, const Choice& choic
   if (!plugin.context_sources.empty()) {
     facts.add("context of", join(plugin.context_sources, ", "));
   }
+  if (!description.extensions.empty()) {
+    facts.add("extensions", join(description.extensions, ", "));
+  }
+  facts.add("isolation", isolation_text(description));
+  for (const std::string& gap : description.sandbox_gaps) facts.add("", gap);
   if (description.provider_status.ok()) {
     facts.add("compiles", description.compiles ? "partitions" : "nothing");
     facts.add("caches", description.writes_context ? "what it compiled" : "nothing");
@@ -312,64 +238,14 @@ std::string options_section(const PluginDescription& plugin, const Choice& choic
   return "\n" + table.to_text();
 }
 
-// "X: T, bias?: float|int64, rest...: T" for parameters that have type names or element types.
-std::string parameters_text(const std::vector<ParameterDescription>& parameters) {
-  std::vector<std::string> parts;
-  for (const ParameterDescription& one : parameters) {
-    const std::string types = join(type_names(one.element_types), "|");
-    parts.push_back(formatted("{}{}{}: {}", one.name, one.is_optional ? "?" : "",
-                              one.is_variadic ? "..." : "",
-                              one.type_name.empty() ? types : one.type_name + "=" + types));
-  }
-  return join(parts, ", ");
-}
-
-std::string attributes_text(const OperatorDescription& one) {
-  std::vector<std::string> parts;
-  for (const AttributeDescription& attribute : one.attributes) {
-    std::string text = attribute.name + ": " + attribute.type;
-    if (attribute.is_required) text += ", required";
-    if (attribute.default_value) text += " = " + *attribute.default_value;
-    parts.push_back(std::move(text));
-  }
-  return join(parts, "; ");
-}
-
-std::string operators_section(const PluginDescription& plugin) {
-  if (!plugin.operators_status.ok()) {
-    return formatted("\noperators: {}\n", printable(plugin.operators_status.to_string()));
-  }
-  if (plugin.operators.empty()) return "";
-  Table table({{"operator"}, {"since"}, {"inputs"}, {"outputs"}, {"attributes"}});
-  for (const OperatorDescription& one : plugin.operators) {
-    table.add_row({one.domain + "." + one.op_type,
-                   formatted("{}{}", one.since_version, one.is_deprecated ? ", deprecated" : ""),
-                   parameters_text(one.inputs), parameters_text(one.outputs),
-                   attributes_text(one)});
-  }
-  return "\n" + table.to_text();
-}
-
-std::string kernels_section(const PluginDescription& plugin) {
-  if (!plugin.provider_status.ok()) {
-    return formatted("\nno provider could be created: {}\n",
-                     printable(plugin.provider_status.to_string()));
-  }
-  if (plugin.kernels.empty()) return "\nno kernels for single nodes\n";
-  Table table({{"kernel"}, {"versions"}, {"types"}});
-  for (const KernelDescription& kernel : plugin.kernels) {
-    table.add_row({operator_text(kernel), versions_text(kernel), rules_text(kernel)});
-  }
-  return "\n" + table.to_text();
-}
-
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const Choice choice, choose(environment, flags));
+  const InspectOptions how = inspect_options(flags.probe);
   EPHOST_ASSIGN_OR_RETURN(const PluginDescription plugin,
-                          choice.is_selected() ? inspect_plugin(environment, choice.request)
-                                               : inspect_plugin(environment, flags.plugin));
+                          choice.is_selected() ? inspect_plugin(environment, choice.request, how)
+                                               : inspect_plugin(environment, flags.plugin, how));
   if (flags.report.json()) {
     print(to_text(to_json(plugin, choice)));
   } else {
@@ -388,6 +264,7 @@ Command add_inspect(ArgumentParser& root) {
   app.add("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")
       .type_name("NAME")
       .required();
+  add_probe_flags(app, flags->probe);
   add_selection_flags(app, flags->selection);
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);

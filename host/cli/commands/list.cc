@@ -1,9 +1,11 @@
-// `ephost list`: shows which plugins are installed and could be loaded. Runs no code of a plugin.
+// `ephost list`: shows which plugins are installed and could be loaded. Runs no code of a plugin,
+// unless `--probe` asks for that; then in workers.
 #include <ephost/check_selection.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +13,9 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
+#include "host/cli/commands/probe.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/selection_report.h"
 #include "host/cli/report/table.h"
@@ -23,12 +27,21 @@ struct Flags {
   EnvironmentFlags environment;
   ReportFlags report;
   SelectionFlags selection;
+  ProbeFlags how;
+  bool probe = false;
 };
 
 struct CheckedPlugin {
   InstalledPlugin plugin;
   Status loadable;
+  std::optional<Result<PluginDescription>> probe = std::nullopt;  // with --probe
+
+  // Why it cannot be used, as far as that was looked at.
+  [[nodiscard]] Status problem() const { return probe ? problem_of(*probe) : loadable; }
 };
+
+// The plugins that have providers.
+using Providers = std::vector<CheckedPlugin>;
 
 // The selection that sessions would use by default, or that was given.
 struct Chosen {
@@ -65,9 +78,29 @@ std::vector<CheckedPlugin> check_plugins(const Environment& environment, Kind ki
   return checked;
 }
 
+void run_probes(const Environment& environment, const InspectOptions& how, Providers& providers) {
+  std::vector<InstalledPlugin> plugins;
+  for (const CheckedPlugin& one : providers) plugins.push_back(one.plugin);
+  std::vector<Result<PluginDescription>> probes = probe_plugins(environment, plugins, how);
+  for (size_t i = 0; i < probes.size(); ++i) providers[i].probe = std::move(probes[i]);
+}
+
+Json probe_json(const Result<PluginDescription>& probe) {
+  const Status problem = problem_of(probe);
+  Json json = {{"works", problem.ok()}, {"problem", problem.ok() ? Json() : status_json(problem)}};
+  if (!probe.ok()) return json;
+  json.set("negotiated_abi", std::vector{probe->plugin.abi.major, probe->abi_minor});
+  json.set("devices", devices_json(probe->devices));
+  json.set("extensions", probe->extensions);
+  json.set("isolation", probe->isolation);
+  json.set("sandbox_gaps", probe->sandbox_gaps);
+  json.set("recorded", recorded_json(*probe));
+  return json;
+}
+
 Json layers_json(const Environment& environment) {
   Json layers = Json::array();
-  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kLayer)) {
+  for (const auto& [plugin, loadable, unused] : check_plugins(environment, Kind::kLayer)) {
     layers.push_back({{"name", plugin.name},
                       {"vendor", plugin.vendor},
                       {"version", plugin.version},
@@ -80,9 +113,10 @@ Json layers_json(const Environment& environment) {
   return layers;
 }
 
-Json to_json(const Environment& environment, const std::optional<Chosen>& chosen) {
+Json to_json(const Environment& environment, const Providers& providers,
+             const std::optional<Chosen>& chosen) {
   Json plugins = Json::array();
-  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kProvider)) {
+  for (const auto& [plugin, loadable, probe] : providers) {
     Json json = {{"provider", plugin.provider},
                  {"name", plugin.name},
                  {"vendor", plugin.vendor},
@@ -94,6 +128,7 @@ Json to_json(const Environment& environment, const std::optional<Chosen>& chosen
                  {"library", plugin.library.native()},
                  {"loadable", loadable.ok()},
                  {"problem", loadable.ok() ? Json() : status_json(loadable)}};
+    if (probe) json.set("probe", probe_json(*probe));
     if (chosen) {
       const SelectionVerdict verdict = chosen->verdict_on(plugin);
       json.set("selected",
@@ -144,7 +179,7 @@ std::string problem_text(const InstalledPlugin& plugin, const Status& loadable) 
 // `problems`.
 std::string layers_text(const Environment& environment, std::string& problems) {
   Table table({{"layer"}, {"version"}, {"vendor"}, {"abi"}, {"loadable"}, {"manifest"}});
-  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kLayer)) {
+  for (const auto& [plugin, loadable, unused] : check_plugins(environment, Kind::kLayer)) {
     table.add_row({plugin.name, plugin.version, plugin.vendor, abi_text(plugin.abi),
                    loadable.ok() ? "yes" : "no", plugin.manifest.native()});
     if (!loadable.ok()) problems += problem_text(plugin, loadable);
@@ -152,33 +187,82 @@ std::string layers_text(const Environment& environment, std::string& problems) {
   return table.empty() ? "" : "\n" + table.to_text();
 }
 
-std::string to_table(const Environment& environment, const std::optional<Chosen>& chosen,
-                     bool verbose) {
-  std::vector<Column> columns = {{"provider"}, {"name"},    {"version"},  {"vendor"},
-                                 {"abi"},      {"devices"}, {"loadable"}, {"manifest"}};
+// "cpu", "gpu \"Acme 900\", npu": the devices that a plugin has found.
+std::string found_text(std::span<const EpDevice> devices) {
+  std::vector<std::string> texts;
+  for (const EpDevice& device : devices) {
+    texts.push_back(device.name.empty() ? device.type
+                                        : formatted("{} {}", device.type, quote(device.name)));
+  }
+  return join(texts, ", ");
+}
+
+// The cells from the ABI's version on: what the manifest says and whether the library could be
+// loaded, or what the plugin said when it was run.
+void add_facts(const CheckedPlugin& checked, std::vector<std::string>& row) {
+  if (!checked.probe) {
+    row.insert(row.end(), {abi_text(checked.plugin.abi), devices_text(checked.plugin.devices)});
+  } else if (checked.probe->ok()) {
+    const PluginDescription& probe = **checked.probe;
+    row.insert(row.end(), {formatted("{}.{}", probe.plugin.abi.major, probe.abi_minor),
+                           found_text(probe.devices), join(probe.extensions, ", ")});
+  } else {
+    row.insert(row.end(), {"", "", ""});
+  }
+  row.push_back(checked.problem().ok() ? "yes" : "no");
+}
+
+// Of those that were probed: what was not found out now, and what a sandbox could not enforce,
+// which is the same for all plugins.
+std::string probes_text(const Providers& providers) {
+  size_t recorded = 0;
+  std::vector<std::string> gaps;
+  for (const CheckedPlugin& one : providers) {
+    if (!one.probe || !one.probe->ok()) continue;
+    if ((*one.probe)->recorded_time != 0) ++recorded;
+    if (gaps.empty()) gaps = (*one.probe)->sandbox_gaps;
+  }
+  std::string text;
+  if (recorded > 0) {
+    text += formatted("\n{} known from another time; --refresh runs {} again\n",
+                      recorded == 1 ? "1 plugin is" : formatted("{} plugins are", recorded),
+                      recorded == 1 ? "it" : "them");
+  }
+  if (!gaps.empty()) text += "\nnot enforced by the sandbox:\n";
+  for (const std::string& gap : gaps) text += "  " + printable(gap) + "\n";
+  return text;
+}
+
+std::string to_table(const Environment& environment, const Providers& providers,
+                     const std::optional<Chosen>& chosen, bool probed, bool verbose) {
+  std::vector<Column> columns = {{"provider"}, {"name"}, {"version"},
+                                 {"vendor"},   {"abi"},  {"devices"}};
+  if (probed) columns.push_back({"extensions"});
+  columns.insert(columns.end(), {{probed ? "works" : "loadable"}, {"manifest"}});
   if (chosen) columns.insert(columns.end(), {{"selected", Align::kRight}, {"why"}});
   Table table(std::move(columns));
   std::string problems;
-  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kProvider)) {
-    std::vector<std::string> row = {plugin.provider,
-                                    plugin.name,
-                                    plugin.version,
-                                    plugin.vendor,
-                                    abi_text(plugin.abi),
-                                    devices_text(plugin.devices),
-                                    loadable.ok() ? "yes" : "no",
-                                    plugin.manifest.native()};
+  for (const CheckedPlugin& checked : providers) {
+    const InstalledPlugin& plugin = checked.plugin;
+    std::vector<std::string> row = {plugin.provider, plugin.name, plugin.version, plugin.vendor};
+    add_facts(checked, row);
+    row.push_back(plugin.manifest.native());
     if (chosen) {
       const SelectionVerdict verdict = chosen->verdict_on(plugin);
       row.push_back(verdict.position == 0 ? "no" : std::to_string(verdict.position));
       row.push_back(verdict.reason);
     }
     table.add_row(std::move(row));
-    if (!loadable.ok()) problems += problem_text(plugin, loadable);
+    if (const Status problem = checked.problem(); !problem.ok()) {
+      problems += problem_text(plugin, problem);
+    }
   }
   std::string text = table.empty() ? "no plugins found\n" : table.to_text();
   text += layers_text(environment, problems);
-  if (!problems.empty()) text += "\ncannot be loaded:\n" + problems;
+  if (!problems.empty()) {
+    text += formatted("\ncannot be {}:\n", probed ? "used" : "loaded") + problems;
+  }
+  text += probes_text(providers);
   const std::vector<SkippedPlugin> skipped = environment.skipped_plugins();
   if (!skipped.empty()) text += "\nskipped:\n";
   for (const SkippedPlugin& plugin : skipped) {
@@ -195,9 +279,14 @@ Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const std::optional<Chosen> chosen, choose(environment, flags));
-  print(flags.report.json() ? to_text(to_json(environment, chosen))
-                            : to_table(environment, chosen, flags.report.verbose));
-  return kExitSuccess;
+  Providers providers = check_plugins(environment, Kind::kProvider);
+  if (flags.probe) run_probes(environment, inspect_options(flags.how), providers);
+  print(flags.report.json()
+            ? to_text(to_json(environment, providers, chosen))
+            : to_table(environment, providers, chosen, flags.probe, flags.report.verbose));
+  const bool all_work = std::ranges::all_of(
+      providers, [](const CheckedPlugin& one) { return !one.probe || one.problem().ok(); });
+  return all_work ? kExitSuccess : kExitPlugin;
 }
 
 }  // namespace
@@ -206,6 +295,11 @@ Command add_list(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   ArgumentParser app =
       root.add_subcommand("list", "List the installed plugins, and why some cannot be used");
+  const Argument probe =
+      app.add_flag("--probe", flags->probe,
+                   "Run each plugin to find out what it offers and whether it works")
+          .group("Probing");
+  for (Argument& argument : add_probe_flags(app, flags->how)) argument.needs(probe);
   add_selection_flags(app, flags->selection);
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);

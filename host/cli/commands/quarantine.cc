@@ -1,4 +1,5 @@
-// `ephost quarantine list|clear [NAME]`: the failures of plugins for which they are quarantined.
+// `ephost quarantine list|clear [NAME]`: the policy, and the failures of plugins for which they are
+// quarantined.
 #include <array>
 #include <ctime>
 #include <functional>
@@ -12,6 +13,8 @@
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/trust/policy.h"
+#include "host/trust/quarantine_policy.h"
 
 namespace ephost::cli {
 namespace {
@@ -30,7 +33,31 @@ std::string utc_text(int64_t time) {
   return text.data();
 }
 
+// {"text": "3/600", "failures": 3, "seconds": 600, "origins": [...]}.
+Json policy_json(const trust::ProcessQuarantine& process) {
+  return {{"text", trust::quarantine_policy_text(process.policy)},
+          {"failures", process.policy.failures},
+          {"seconds", process.policy.period.count()},
+          {"origins", process.origins}};
+}
+
+std::string policy_text(const trust::ProcessQuarantine& process) {
+  const std::string origin =
+      process.origins.empty() ? "the default" : join(process.origins, " and ");
+  if (process.policy.failures == 0) {
+    return formatted("\nno plugin is quarantined ({}), unless a session asks for it\n",
+                     printable(origin));
+  }
+  return formatted(
+      "\na plugin is quarantined after {} in {} s ({}), or less if a session says so\n",
+      counted(process.policy.failures, "failure"), process.policy.period.count(),
+      printable(origin));
+}
+
 Result<int> list(const Flags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine process,
+                          trust::quarantine_of_process(trust::machine_policy_file()));
+  if (!process.problem.empty()) log_warning(process.problem);
   const FailureRecords records(FailureRecords::default_file());
   const FailureRecords::Content content = records.read();
   Json failures = Json::array();
@@ -46,10 +73,11 @@ Result<int> list(const Flags& flags) {
   if (!content.problem.empty()) log_warning(content.problem);
   if (flags.report.json()) {
     print(to_text(Json{{"file", records.file().native()},
+                       {"policy", policy_json(process)},
                        {"failures", failures},
                        {"problem", content.problem.empty() ? Json() : Json(content.problem)}}));
   } else {
-    print(table.empty() ? "no failures are recorded\n" : table.to_text());
+    print((table.empty() ? "no failures are recorded\n" : table.to_text()) + policy_text(process));
   }
   return kExitSuccess;
 }

@@ -271,6 +271,13 @@ Status signatures(SessionConfig& config, std::string_view key, const std::string
   return Status::ok_status();
 }
 
+Status quarantine(SessionConfig& config, std::string_view key, const std::string& text) {
+  EPHOST_ASSIGN_OR_RETURN(
+      config.quarantine,
+      trust::parse_quarantine_policy(text, formatted("configuration entry {}", quote(key))));
+  return Status::ok_status();
+}
+
 Status trace_format(SessionConfig& config, std::string_view key, const std::string& text) {
   if (text != "text" && text != "json") {
     return Status(StatusCode::kInvalidArgument,

@@ -97,6 +97,8 @@ template <auto Limit>
                                           const std::string& text);
 [[nodiscard]] Status signatures(SessionConfig& config, std::string_view key,
                                 const std::string& text);
+[[nodiscard]] Status quarantine(SessionConfig& config, std::string_view key,
+                                const std::string& text);
 [[nodiscard]] Status trace_format(SessionConfig& config, std::string_view key,
                                   const std::string& text);
 [[nodiscard]] Status order(SessionConfig& config, std::string_view key, const std::string& text);

@@ -14,6 +14,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/ownership.h"
 #include "host/base/format.h"
+#include "host/base/printable.h"
 #include "host/base/text.h"
 #include "host/bridge/collect/device_list.h"
 #include "host/manifest/choose.h"
@@ -26,7 +27,9 @@
 #include "host/session/session_config.h"
 #include "host/session/tools/inspect_plugin.h"
 #include "host/session/tools/plugin_description.h"
+#include "host/session/tools/plugin_records.h"
 #include "host/session/usable_plugin.h"
+#include "host/worker/tables/worker_program.h"
 
 namespace ephost {
 namespace {
@@ -112,6 +115,16 @@ class Check {
     }
   }
 
+  // How the plugin, as it is now, failed when it was last run in a worker, if that is known.
+  static Status recorded_failure(const FoundPlugin& plugin) {
+    const auto program = worker::find_worker_program();
+    if (!program.ok()) return {};
+    const session::PluginRecords records(session::PluginRecords::default_folder());
+    const auto record =
+        records.find(records.subject_of(plugin, manifest::Isolation::kWorker, *program));
+    return record ? record->status() : Status();
+  }
+
   // Says of each candidate what the selection makes of it, and returns the one that it chooses:
   // null if none can be loaded.
   const FoundPlugin* judge(const manifest::Candidates& candidates, const ProviderChoice& choice) {
@@ -121,6 +134,9 @@ class Check {
       const Status loadable = environment_.check_loadable(session::describe_plugin(plugin));
       if (!loadable.ok()) {
         verdict.reason = "it cannot be loaded";
+      } else if (const Status failure = recorded_failure(plugin); !failure.ok()) {
+        verdict.reason =
+            "it could not be loaded when it was last probed: " + printable_line(failure.message());
       } else if (chosen != nullptr) {
         verdict.reason =
             formatted("used only if version {} of {} fails", chosen->manifest.version.to_string(),

@@ -1,11 +1,17 @@
 #include "host/session/tools/inspect_plugin.h"
 
+#include <ephost/ext/operators.h>
+
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -20,7 +26,10 @@
 #include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
 #include "host/session/tools/plugin_description.h"
+#include "host/session/tools/plugin_records.h"
 #include "host/session/usable_plugin.h"
+#include "host/worker/process/sandbox.h"
+#include "host/worker/tables/worker_program.h"
 
 namespace ephost {
 namespace {
@@ -155,18 +164,23 @@ void describe_operators(const std::shared_ptr<const plugin::LoadedPlugin>& plugi
   }
 }
 
+// What the manifest says, which a record does not have.
+void describe_manifest(const manifest::FoundPlugin& found, PluginDescription& description) {
+  description.plugin = session::describe_plugin(found);
+  for (const manifest::OptionSpec& option : found.manifest.options) {
+    description.options.push_back(describe_option(option));
+  }
+  description.options_open = found.manifest.options_open;
+}
+
 // A plugin whose provider cannot be created is described all the same.
 Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
                                    const manifest::ProviderChoice& choice) {
   const manifest::Manifest& manifest = plugin->manifest;
   PluginDescription description;
   EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path library, session::library_of(*plugin));
-  description.plugin = session::describe_plugin({manifest, library});
+  describe_manifest({manifest, library}, description);
   description.abi_minor = plugin->abi_minor;
-  for (const manifest::OptionSpec& option : manifest.options) {
-    description.options.push_back(describe_option(option));
-  }
-  description.options_open = manifest.options_open;
   auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
                                                          bridge::ProgressHooks{});
   bridge::ProviderConfig config;
@@ -178,6 +192,9 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   const auto provider = bridge::Provider::create(plugin, std::move(config), std::move(services));
   description.provider_status = provider.status();
   if (!provider.ok()) return description;
+  if (!description.operators.empty()) description.extensions.emplace_back(EPH_EXT_OPERATORS);
+  std::ranges::copy((*provider)->extensions(), std::back_inserter(description.extensions));
+  std::ranges::sort(description.extensions);
   description.compiles = (*provider)->can_compile();
   description.writes_context = (*provider)->can_write_context();
   for (const eph_kernel_def& kernel : (*provider)->kernels().kernels()) {
@@ -186,37 +203,178 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   return description;
 }
 
-Result<PluginDescription> load_and_describe(const Environment& environment,
+bool is_complete(const PluginDescription& description) {
+  return description.device_status.ok() && description.operators_status.ok() &&
+         description.provider_status.ok();
+}
+
+// A plugin that is about to be described: loaded, or known from a record.
+struct Subject {
+  const manifest::FoundPlugin* found = nullptr;
+  std::shared_ptr<const plugin::LoadedPlugin> plugin;
+  manifest::Isolation level = manifest::Isolation::kNone;
+  session::PluginRecords::Subject record;
+  std::optional<PluginDescription> recorded;
+};
+
+// Describes the plugins of one request, each where its isolation wants it.
+class Inspection {
+ public:
+  Inspection(Environment::State& environment, worker::IsolationOptions least)
+      : environment_(environment),
+        program_(least.program),
+        loader_(environment, std::move(least)) {}
+
+  void use_records(bool refresh) {
+    records_ = session::PluginRecords(session::PluginRecords::default_folder());
+    refresh_ = refresh;
+  }
+
+  Result<Subject> load(const manifest::FoundPlugin& found) {
+    if (found.manifest.kind == manifest::Kind::kLayer) {
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("{} is the manifest of a layer, of which nothing can be described; "
+                              "give that of a provider",
+                              quote(found.manifest.file.native())));
+    }
+    EPHOST_ASSIGN_OR_RETURN(const worker::IsolationOptions options,
+                            loader_.options_for(found.manifest));
+    Subject subject{.found = &found, .level = options.level};
+    if (options.level != manifest::Isolation::kNone) {
+      subject.record = records_.subject_of(found, options.level, options.program);
+      if (!refresh_) subject.recorded = find_success(subject.record);
+    }
+    // Whatever was recorded, it is not to be used if the plugin would be refused now.
+    if (subject.recorded && environment_.registry.check(found).ok()) {
+      describe_manifest(found, *subject.recorded);
+      return subject;
+    }
+    subject.recorded.reset();
+    auto loaded = loader_.load(found);
+    if (!loaded.ok()) {
+      // What the checks refuse, they will refuse as long as it holds.
+      if (environment_.registry.check(found).ok()) remember(subject, loaded.status());
+      return std::move(loaded).status();
+    }
+    subject.plugin = *std::move(loaded);
+    return subject;
+  }
+
+  Result<PluginDescription> describe(const Subject& subject,
+                                     const manifest::ProviderChoice& choice) {
+    if (subject.recorded) return *subject.recorded;
+    EPHOST_ASSIGN_OR_RETURN(PluginDescription description,
+                            ephost::describe(subject.plugin, choice));
+    description.isolation = manifest::isolation_name(subject.level);
+    if (subject.level == manifest::Isolation::kSandbox) {
+      description.sandbox_gaps = worker::probe_sandbox().missing;
+    }
+    if (is_complete(description)) remember(subject, description);
+    return description;
+  }
+
+ private:
+  [[nodiscard]] std::optional<PluginDescription> find_success(
+      const session::PluginRecords::Subject& subject) const {
+    const auto record = records_.find(subject);
+    if (!record || !record->ok()) return std::nullopt;
+    return **record;
+  }
+
+  void remember(const Subject& subject, const Result<PluginDescription>& description) const {
+    if (subject.level == manifest::Isolation::kNone) return;
+    records_.remember(subject.record, records_.subject_of(*subject.found, subject.level, program_),
+                      description);
+  }
+
+  Environment::State& environment_;
+  const std::filesystem::path program_;  // of the workers
+  session::PluginLoader loader_;
+  session::PluginRecords records_;
+  bool refresh_ = false;
+};
+
+Result<PluginDescription> load_and_describe(Inspection inspection,
                                             const manifest::Candidates& candidates,
                                             const manifest::ProviderChoice& choice) {
-  return session::with_usable_plugin(
-      session::PluginLoader(environment.state()), candidates,
-      [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
-        return describe(plugin, choice);
-      });
+  return session::with_usable_plugin(inspection, candidates, [&](const Subject& subject) {
+    return inspection.describe(subject, choice);
+  });
+}
+
+Result<worker::IsolationOptions> isolation_of(const InspectOptions& options) {
+  const auto level = manifest::parse_isolation(options.isolation);
+  if (!level) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("InspectOptions::isolation cannot be {}; use \"none\", \"worker\" or "
+                            "\"sandbox\"",
+                            quote(options.isolation)));
+  }
+  worker::IsolationOptions isolation;
+  isolation.level = *level;
+  // Without the program, loading says what is missing.
+  if (auto program = worker::find_worker_program(); program.ok()) {
+    isolation.program = *std::move(program);
+  }
+  if (options.call_limit.count() > 0) isolation.calls.probe = options.call_limit;
+  isolation.calls.name = "calls while a plugin is inspected";
+  isolation.calls.compile = isolation.calls.probe;  // creating a provider is one of these calls
+  return isolation;
+}
+
+// With null for `options`: where the environment variable says, and without records.
+Result<PluginDescription> inspect(const Environment& environment, const std::string& plugin,
+                                  const InspectOptions* options) {
+  const LogScope scope(environment.state().log);
+  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+    worker::IsolationOptions isolation;
+    if (options != nullptr) {
+      EPHOST_ASSIGN_OR_RETURN(isolation, isolation_of(*options));
+    }
+    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                            find_plugins(environment, plugin));
+    Inspection inspection(environment.state(), isolation);
+    if (options != nullptr) inspection.use_records(options->refresh);
+    return load_and_describe(std::move(inspection), candidates, {});
+  });
+}
+
+Result<PluginDescription> inspect(const Environment& environment, const ProviderRequest& request,
+                                  const InspectOptions* options) {
+  const LogScope scope(environment.state().log);
+  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+    worker::IsolationOptions isolation;
+    if (options != nullptr) {
+      EPHOST_ASSIGN_OR_RETURN(isolation, isolation_of(*options));
+    }
+    EPHOST_ASSIGN_OR_RETURN(const manifest::ProviderChoice choice, session::choice_of(request));
+    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                            manifest::find_candidates(*environment.state().plugins.all(), choice));
+    return load_and_describe(Inspection(environment.state(), isolation), candidates, choice);
+  });
 }
 
 }  // namespace
 
 Result<PluginDescription> inspect_plugin(const Environment& environment,
                                          const std::string& plugin) {
-  const LogScope scope(environment.state().log);
-  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
-    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
-                            find_plugins(environment, plugin));
-    return load_and_describe(environment, candidates, {});
-  });
+  return inspect(environment, plugin, nullptr);
 }
 
 Result<PluginDescription> inspect_plugin(const Environment& environment,
                                          const ProviderRequest& request) {
-  const LogScope scope(environment.state().log);
-  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
-    EPHOST_ASSIGN_OR_RETURN(const manifest::ProviderChoice choice, session::choice_of(request));
-    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
-                            manifest::find_candidates(*environment.state().plugins.all(), choice));
-    return load_and_describe(environment, candidates, choice);
-  });
+  return inspect(environment, request, nullptr);
+}
+
+Result<PluginDescription> inspect_plugin(const Environment& environment, const std::string& plugin,
+                                         const InspectOptions& options) {
+  return inspect(environment, plugin, &options);
+}
+
+Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                         const ProviderRequest& request,
+                                         const InspectOptions& options) {
+  return inspect(environment, request, &options);
 }
 
 }  // namespace ephost

@@ -24,4 +24,15 @@ namespace ephost {
 [[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                        const ProviderRequest& request);
 
+// As above, but in a process of its own unless the options say otherwise, so that a plugin that
+// crashes or hangs is an error, EP_FAIL, that says in which call. What a plugin offers is recorded
+// for the user and used again until its files, the devices of the machine or the environment
+// change, for a day at most. INVALID_ARGUMENT for another isolation, and for a layer.
+[[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                       const std::string& plugin,
+                                                       const InspectOptions& options);
+[[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                       const ProviderRequest& request,
+                                                       const InspectOptions& options);
+
 }  // namespace ephost

@@ -50,16 +50,19 @@ void WorkerState::explain_locked(Ending& ending) const {
 }
 
 void WorkerState::set_ended(Ending ending) {
+  bool is_failure = false;
   {
     const std::lock_guard lock(mutex_);
+    // Now: those who wait for the end dismiss the worker once they know of it.
+    if (!is_dismissed_) has_failed_ = true;
+    is_failure = has_failed_;
     explain_locked(ending);
     ending_ = ending;
-    if (!is_dismissed_) has_failed_ = true;
     is_over_.store(true, std::memory_order_release);
     for (HostChannel* channel : channels_) channel->wake_at_death();
     ended_.notify_all();
   }
-  if (!is_dismissed_ && options_.on_failure) options_.on_failure(ending);
+  if (is_failure && options_.on_failure) options_.on_failure(ending);
 }
 
 Status WorkerState::failure_locked() const {
@@ -144,7 +147,8 @@ Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
   Message message{"channel"};
   message.descriptors.push_back(std::move(sockets.worker));
   message.descriptors.push_back(std::move(sent));
-  // This writes the page, which it must not do any more once the worker has it.
+  // Before the worker gets its end: making the page clears it, and with it what the worker had
+  // written there, such as that it sleeps.
   auto channel = std::unique_ptr<HostChannel>(
       new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
   if (const Status status = send_packet(socket_, message, Waiting::kNo); !status.ok()) {

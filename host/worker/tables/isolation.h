@@ -23,6 +23,8 @@ struct CallLimits {
   std::chrono::nanoseconds probe = std::chrono::seconds(30);  // loading and asking for devices
   std::chrono::nanoseconds compile{0};  // anything between creating a provider and running it
   std::chrono::nanoseconds run{0};      // one call of compute
+  // What a message calls them; empty: by the session's entries.
+  std::string_view name = {};
 };
 
 struct IsolationOptions {

@@ -184,26 +184,27 @@ std::string key_of(const manifest::FoundPlugin& plugin, const IsolationOptions& 
 
 }  // namespace
 
+std::shared_ptr<RemoteRegistry::Entry> RemoteRegistry::entry_of(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Entry>& known = plugins_[key];
+  if (known == nullptr) known = std::make_shared<Entry>();
+  return known;
+}
+
 Result<std::shared_ptr<const plugin::LoadedPlugin>> RemoteRegistry::load(
     const manifest::FoundPlugin& plugin, const IsolationOptions& options) {
+  // Workers whose health somebody watches are shared with nobody.
   const bool is_shared = options.health == nullptr;
-  std::unique_lock lock(mutex_, std::defer_lock);
-  std::string key;
-  if (is_shared) {
-    lock.lock();
-    key = key_of(plugin, options);
-    const auto known = plugins_.find(key);
-    if (known != plugins_.end()) {
-      if (auto loaded = known->second.lock()) return loaded;
-    }
-  }
+  const auto entry = is_shared ? entry_of(key_of(plugin, options)) : std::make_shared<Entry>();
+  const std::lock_guard lock(entry->mutex);
+  if (auto loaded = entry->plugin.lock()) return loaded;
   auto loaded = load_remote(plugin, host_, options);
   if (!loaded.ok()) {
     return std::move(loaded).status().with_context(formatted(
         "loading provider {} from {} in a worker, as {} says", quote(plugin.manifest.provider),
         quote(plugin.library.native()), quote(plugin.manifest.file.native())));
   }
-  if (is_shared) plugins_[key] = *loaded;
+  entry->plugin = *loaded;
   log_info(formatted("loaded {} for provider {} in a worker", quote(plugin.library.native()),
                      quote(plugin.manifest.provider)));
   return loaded;

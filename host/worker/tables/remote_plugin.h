@@ -32,9 +32,17 @@ class RemoteRegistry {
       const manifest::FoundPlugin& plugin, const IsolationOptions& options);
 
  private:
+  // Plugins are loaded side by side, each of them once.
+  struct Entry {
+    std::mutex mutex;
+    std::weak_ptr<const plugin::LoadedPlugin> plugin;
+  };
+
+  [[nodiscard]] std::shared_ptr<Entry> entry_of(const std::string& key);
+
   const plugin::HostOffer host_;
-  std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<const plugin::LoadedPlugin>> plugins_;
+  std::mutex mutex_;  // of the map
+  std::map<std::string, std::shared_ptr<Entry>> plugins_;
 };
 
 }  // namespace ephost::worker

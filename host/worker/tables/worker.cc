@@ -10,6 +10,7 @@
 #include "host/base/printable.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
+#include "host/worker/tables/worker_program.h"
 
 namespace ephost::worker {
 namespace {
@@ -112,6 +113,7 @@ CallOptions Worker::options_for(wire::Call call) const {
     options.limit = options_.calls.compile;
     options.limit_name = "session.isolation.compile_limit";
   }
+  if (!options_.calls.name.empty()) options.limit_name = options_.calls.name;
   return options;
 }
 

@@ -86,7 +86,4 @@ class Worker {
   wire::Loaded loaded_;
 };
 
-// The program ephost-worker that belongs to this host.
-[[nodiscard]] Result<std::filesystem::path> find_worker_program();
-
 }  // namespace ephost::worker

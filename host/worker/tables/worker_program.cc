@@ -1,3 +1,5 @@
+#include "host/worker/tables/worker_program.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +10,6 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/installation.h"
-#include "host/worker/tables/worker.h"
 
 namespace ephost::worker {
 

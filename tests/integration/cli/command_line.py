@@ -39,7 +39,8 @@ class CommandLineTest(unittest.TestCase):
         environment = {name: value for name, value in os.environ.items()
                        if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
-                           XDG_STATE_HOME=str(self.folder / "state"), **(variables or {}))
+                           XDG_STATE_HOME=str(self.folder / "state"), XDG_CACHE_HOME=str(self.folder / ".cache"),
+                           **(variables or {}))
         result = subprocess.run([program, *map(str, arguments)], cwd=self.folder, env=environment,
                                 capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, status, f"{arguments}\n{result.stdout}{result.stderr}")

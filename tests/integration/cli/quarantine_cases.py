@@ -3,7 +3,7 @@
 import time
 import unittest
 
-from command_line import CommandLineTest, PLUGINS
+from command_line import CommandLineTest, PLUGINS, tiny
 
 
 class QuarantineTest(CommandLineTest):
@@ -52,6 +52,37 @@ class QuarantineTest(CommandLineTest):
         self.assertIn("ephost quarantine clear image", error)
         self.ephost("quarantine", "clear", "image")
         self.ephost("inspect", "image")
+
+    def test_a_session_may_be_stricter_than_the_process(self):
+        manifest = PLUGINS.resolve() / "image.yaml"
+        library = {plugin["name"]: plugin["library"] for plugin in self.json("list")["plugins"]}["image"]
+        self.fail("image", manifest, 1, library=manifest.parent / library)
+        run = ["run", tiny("tiny_mlp"), "--ep", "image"]
+        self.ephost(*run)
+        self.ephost(*run, "--config", "session.quarantine=off")
+        self.ephost(*run, "--config", "session.quarantine=2/60")  # two failures, none of which is that old
+        for isolation in ("none", "worker"):
+            error = self.refusal("EP_FAIL", *run, "--config", "session.quarantine=1/600", "--isolation", isolation)
+            self.assertIn("it failed 1 times in 600 s", error)
+            self.assertIn("loading \"ImageExecutionProvider\" from", error)
+        selection = self.write("selection.yaml", "selection: 1\nproviders: [image]\nquarantine: 1/60\n")
+        # The longer time of the process counts.
+        error = self.refusal("EP_FAIL", "run", tiny("tiny_mlp"), "--selection", selection)
+        self.assertIn("it failed 1 times in 600 s", error)
+        self.assertIn("configuration entry \"session.quarantine\" cannot be \"often\"",
+                      self.refusal("INVALID_ARGUMENT", *run, "--config", "session.quarantine=often"))
+
+    def test_shows_the_policy_of_the_process(self):
+        report = self.json("quarantine", "list")["policy"]
+        self.assertEqual(report, {"text": "3/600", "failures": 3, "seconds": 600, "origins": []})
+        self.assertIn("after 3 failures in 600 s (the default)", self.ephost("quarantine", "list").stdout)
+        text = self.ephost("quarantine", "list", variables={"EPHOST_QUARANTINE": "1/60"}).stdout
+        self.assertIn("after 1 failure in 60 s (EPHOST_QUARANTINE)", text)
+        text = self.ephost("quarantine", "list", variables={"EPHOST_QUARANTINE": "off"}).stdout
+        self.assertIn("no plugin is quarantined (EPHOST_QUARANTINE), unless a session asks for it", text)
+        result = self.ephost("quarantine", "list", variables={"EPHOST_QUARANTINE": "often"})
+        self.assertIn("EPHOST_QUARANTINE cannot be \"often\"", result.stderr)
+        self.assertIn("after 3 failures in 600 s", result.stdout)
 
     def test_a_damaged_file_costs_a_warning(self):
         (self.state / "ephost").mkdir(parents=True)

@@ -50,7 +50,7 @@ class SelectionCases(CommandLineTest):
         environment = {name: value for name, value in os.environ.items()
                        if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder / "home"), XDG_CONFIG_DIRS=str(self.folder / "etc"),
-                           XDG_DATA_DIRS=str(self.folder))
+                           XDG_DATA_DIRS=str(self.folder), XDG_CACHE_HOME=str(self.folder / ".cache"))
         environment.update({name: str(value) for name, value in variables.items()})
         return environment
 

@@ -369,6 +369,12 @@ std::vector<FailingCall> CApiFailures::of_tools() {
             request.name = "nobody";
             return c_api().plugin->inspect_request(environment_, &request, out);
           }),
+      with_out<const ephost_plugin_description>("plugin.inspect_with_options", EPHOST_NOT_FOUND,
+                                                [&](auto** out) {
+                                                  return c_api().plugin->inspect_with_options(
+                                                      environment_, "nobody", nullptr, nullptr,
+                                                      out);
+                                                }),
       with_out<const ephost_selection_report>("plugin.check_selection", EPHOST_NO_SUCHFILE,
                                               [&, nowhere](auto** out) {
                                                 return c_api().plugin->check_selection(

@@ -190,6 +190,41 @@ TEST_F(CApiRecords, OfInspectedRequests) {
   expect_sizes_count(request, use, "OK", "NOT_FOUND");
 }
 
+TEST_F(CApiRecords, OfInspectOptions) {
+  ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  const auto use = [&](const ephost_inspect_options* record, std::string* message) {
+    const ephost_plugin_description* report = nullptr;
+    const std::string code =
+        outcome(c_api().plugin->inspect_with_options(environment_, "cpu", nullptr, record, &report),
+                message);
+    if (report != nullptr) c_api().release_report(report);
+    return code;
+  };
+  ephost_inspect_options options = {};
+  options.isolation = "cell";  // which counts only if the size covers it
+  expect_sizes_count(options, use, "INVALID_ARGUMENT", "OK");
+}
+
+TEST_F(CApiRecords, OfInspectedRequestsWithOptions) {
+  ephost_inspect_options options = EPHOST_INIT(options);
+  options.isolation = "none";
+  ephost_provider_request request = EPHOST_INIT(request);
+  request.name = "cpu";
+  const auto inspect = [&](const char* plugin, const ephost_provider_request* of) {
+    const ephost_plugin_description* report = nullptr;
+    std::string message;
+    const std::string code =
+        outcome(c_api().plugin->inspect_with_options(environment_, plugin, of, &options, &report),
+                &message);
+    if (report != nullptr) c_api().release_report(report);
+    return code + message;
+  };
+  EXPECT_EQ(inspect(nullptr, &request), "OK");
+  EXPECT_EQ(inspect("cpu", nullptr), "OK");
+  EXPECT_THAT(inspect("cpu", &request), HasSubstr("either a plugin or a request"));
+  EXPECT_THAT(inspect(nullptr, nullptr), HasSubstr("either a plugin or a request"));
+}
+
 TEST_F(CApiRecords, OfCacheLimits) {
   const auto use = [&](const ephost_cache_limits* record, std::string* message) {
     const ephost_cache_list* list = nullptr;

@@ -70,6 +70,15 @@ TEST(Selection, TakesThePolicyForSignaturesAsAnEntry) {
       parse_selection("selection: 1\nproviders: [cpu]\nsignatures: [off]\n", "s.yaml").ok());
 }
 
+TEST(Selection, TakesThePolicyForQuarantineAsAnEntry) {
+  const auto selection =
+      parse_selection("selection: 1\nproviders: [cpu]\nquarantine: 2/60\n", "s.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  EXPECT_EQ(selection->session_entries, (KeyValues{{"session.quarantine", "2/60"}}));
+  EXPECT_FALSE(
+      parse_selection("selection: 1\nproviders: [cpu]\nquarantine: [off]\n", "s.yaml").ok());
+}
+
 TEST(Selection, TakesIsolationAndItsConsequencesAsEntries) {
   const auto selection = parse_selection(
       "selection: 1\nproviders: [{provider: acme, isolation: sandbox, on_crash: fallback}]\n"

@@ -7,6 +7,7 @@
 
 #include "host/base/files/file.h"
 #include "host/trust/policy.h"
+#include "host/trust/quarantine_policy.h"
 #include "host/trust/trusted_keys.h"
 #include "tests/support/temp_directory.h"
 
@@ -31,6 +32,9 @@ TEST(TrustSchema, ThePolicyIsAccepted) {
       load_machine_policy(folder.write("policy.yaml", example("policy: 1\n")), Owner::kRootOrUser);
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
+  const auto quarantine = load_machine_quarantine(folder / "policy.yaml", Owner::kRootOrUser);
+  ASSERT_TRUE(quarantine.ok()) << quarantine.status().message();
+  EXPECT_EQ(*quarantine, (QuarantinePolicy{2, std::chrono::hours(1)}));
 }
 
 TEST(TrustSchema, KeysAndRevocationsAreAccepted) {

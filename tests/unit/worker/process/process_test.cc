@@ -3,8 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <thread>
+#include <vector>
 
 #include "host/worker/process/worker_process.h"
 #include "tests/unit/worker/start_worker.h"
@@ -50,6 +53,48 @@ TEST(WorkerProcessTest, KillsAWorkerThatIsNotReadyInTime) {
   EXPECT_EQ(WorkerProcess::start(options).status().message(),
             "the worker of \"acme\" was ended: it was not ready after 0.2 s");
   EXPECT_EQ(children(), "");
+}
+
+// Where the first call of a channel is lost, it waits for ten seconds.
+TEST(WorkerProcessTest, AnswersTheFirstCallOfEachChannelAtOnce) {
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    auto worker = WorkerProcess::start(test_options());
+    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    std::vector<ChannelLease> leases;
+    for (int j = 0; j < 20; ++j) {
+      auto channel = (*worker)->channel();
+      ASSERT_TRUE(channel.ok()) << channel.status().to_string();
+      // The thread of the worker's end gets time to start, and to sleep.
+      std::this_thread::sleep_for(std::chrono::microseconds(i * 20));
+      ASSERT_EQ(*ask(**channel, "echo"), "echo");
+      leases.push_back(std::move(*channel));
+    }
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(9));
+}
+
+TEST(WorkerProcessTest, TellsOfEachFailureEvenIfItIsDestroyedAtOnce) {
+  std::atomic<int> told = 0;
+  CallOptions limited;
+  limited.limit = std::chrono::milliseconds(5);
+  for (int i = 1; i <= 30; ++i) {
+    WorkerOptions options = test_options();
+    options.on_failure = [&](const Ending&) { ++told; };
+    auto worker = WorkerProcess::start(options);
+    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    const bool hangs = i % 2 == 0;
+    ASSERT_NE(
+        failure_of(**worker, hangs ? "die hang" : "die segv", hangs ? limited : CallOptions()),
+        "answered ");
+    worker->reset();
+    EXPECT_EQ(told, i) << (hangs ? "hang" : "crash");
+  }
+  // One that is not needed any more has not failed.
+  WorkerOptions options = test_options();
+  options.on_failure = [&](const Ending&) { ++told; };
+  { const auto worker = WorkerProcess::start(options); }
+  EXPECT_EQ(told, 30);
 }
 
 TEST(WorkerProcessTest, InheritsNoDescriptorOfTheHost) {

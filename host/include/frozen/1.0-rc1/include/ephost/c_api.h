@@ -1661,7 +1661,29 @@ typedef struct ephost_plugin_description {
   int32_t writes_context; /* of what it compiled, for a context model */
   const ephost_kernel_description* const* kernels;
   uint64_t kernel_count;
+  /* The optional interfaces of plugin and provider that the host knows, as "ephost.run/1". */
+  const char* const* extensions;
+  uint64_t extension_count;
+  const char* isolation; /* where the plugin ran: "none", "worker" or "sandbox" */
+  /* What the kernel could not enforce of a sandbox, one sentence each. */
+  const char* const* sandbox_gaps;
+  uint64_t sandbox_gap_count;
+  /* When a description that was not made by this call was made, in seconds since 1970; 0: now. */
+  int64_t recorded_time;
 } ephost_plugin_description;
+
+/* How a plugin is inspected. */
+typedef struct ephost_inspect_options {
+  uint64_t struct_size;
+  /* Where the plugin runs: "none" (in this process), "worker" or "sandbox"; null: "worker". The
+   * environment variable EPHOST_ISOLATION can only make it stricter. */
+  const char* isolation;
+  /* How long one call of a plugin in a process of its own may take; 0: 30 seconds. */
+  uint64_t call_limit_ns;
+  /* Run the plugin even if it is known from another time what it offers. */
+  int32_t refresh;
+  int32_t reserved;
+} ephost_inspect_options;
 
 /* How far a selection is checked. */
 enum {
@@ -1744,6 +1766,15 @@ typedef struct ephost_plugin_api {
    * the call; a file that cannot be read does. */
   ephost_status* (*check_selection)(const ephost_environment* environment, const char* file,
                                     int32_t depth, const ephost_selection_report** out_report);
+  /* As `inspect`, or as `inspect_request` if `plugin` is null, but in a process of its own unless
+   * the options (null: their defaults) say otherwise, so that a plugin that crashes or hangs is an
+   * error, EP_FAIL, that says in which call. What a plugin without a request offers is recorded for
+   * the user and used again until its files, the devices of the machine or the environment change,
+   * for a day at most. INVALID_ARGUMENT for another isolation, and for a layer. */
+  ephost_status* (*inspect_with_options)(const ephost_environment* environment, const char* plugin,
+                                         const ephost_provider_request* request,
+                                         const ephost_inspect_options* options,
+                                         const ephost_plugin_description** out_report);
 } ephost_plugin_api;
 
 /* ------------------------------------------------------------------------------------------------

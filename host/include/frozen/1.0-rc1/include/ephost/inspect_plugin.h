@@ -8,9 +8,30 @@
 #include <ephost/types/plugin_description.h>
 #include <ephost/types/session_options.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace ephost {
+
+namespace detail {
+
+// The record points into `options`.
+inline ephost_inspect_options record_of(const InspectOptions& options) {
+  ephost_inspect_options record = {};
+  record.struct_size = sizeof(record);
+  record.isolation = options.isolation.c_str();
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  const std::chrono::nanoseconds limit =
+      std::clamp(options.call_limit, std::chrono::milliseconds(0), kLongest);
+  record.call_limit_ns = static_cast<uint64_t>(limit.count());
+  record.refresh = options.refresh ? 1 : 0;
+  return record;
+}
+
+}  // namespace detail
+
 inline namespace v1 {
 
 // `plugin` is a provider's type name, its short name, or the path of a manifest. Of several
@@ -32,6 +53,32 @@ inline namespace v1 {
   const detail::RequestView given(request);
   return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
     return detail::api().plugin->inspect_request(environment.handle(), given.record(), report);
+  });
+}
+
+// As above, but in a process of its own unless the options say otherwise, so that a plugin that
+// crashes or hangs is an error, EP_FAIL, that says in which call. What a plugin offers is recorded
+// for the user and used again until its files, the devices of the machine or the environment
+// change, for a day at most. INVALID_ARGUMENT for another isolation, and for a layer.
+[[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                              const std::string& plugin,
+                                                              const InspectOptions& options) {
+  const ephost_inspect_options record = detail::record_of(options);
+  return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
+    return detail::api().plugin->inspect_with_options(environment.handle(), plugin.c_str(), nullptr,
+                                                      &record, report);
+  });
+}
+
+// The plugin of a request in a process of its own; it is always run.
+[[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                              const ProviderRequest& request,
+                                                              const InspectOptions& options) {
+  const detail::RequestView given(request);
+  const ephost_inspect_options record = detail::record_of(options);
+  return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
+    return detail::api().plugin->inspect_with_options(environment.handle(), nullptr, given.record(),
+                                                      &record, report);
   });
 }
 

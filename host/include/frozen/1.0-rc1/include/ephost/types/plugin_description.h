@@ -6,6 +6,7 @@
 #include <ephost/types/environment.h>
 #include <ephost/types/ep_device.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -90,6 +91,24 @@ struct PluginDescription {
   bool compiles = false;        // partitions of several nodes
   bool writes_context = false;  // of what it compiled, for a context model
   std::vector<KernelDescription> kernels;
+  // The optional interfaces of plugin and provider that the host knows, as "ephost.run/1".
+  std::vector<std::string> extensions;
+  std::string isolation = "none";  // where the plugin ran: "none", "worker" or "sandbox"
+  // What the kernel could not enforce of a sandbox, one sentence each.
+  std::vector<std::string> sandbox_gaps;
+  // When a description that is not new was made, in seconds since 1970; 0: it is new.
+  int64_t recorded_time = 0;
+};
+
+// How a plugin is inspected.
+struct InspectOptions {
+  // Where it runs: "none" (in this process), "worker" or "sandbox". The environment variable
+  // EPHOST_ISOLATION can only make it stricter.
+  std::string isolation = "worker";
+  // How long one call of a plugin in a process of its own may take; 0: 30 seconds.
+  std::chrono::milliseconds call_limit{30'000};
+  // Run it even if it is known from another time what it offers.
+  bool refresh = false;
 };
 
 }  // namespace ephost

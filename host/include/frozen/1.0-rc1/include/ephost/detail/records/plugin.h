@@ -92,7 +92,11 @@ struct RecordOf<PluginDescription> {
                  field(&PluginDescription::provider_status, &C::provider_status),
                  field(&PluginDescription::compiles, &C::compiles),
                  field(&PluginDescription::writes_context, &C::writes_context),
-                 field(&PluginDescription::kernels, &C::kernels, &C::kernel_count));
+                 field(&PluginDescription::kernels, &C::kernels, &C::kernel_count),
+                 field(&PluginDescription::extensions, &C::extensions, &C::extension_count),
+                 field(&PluginDescription::isolation, &C::isolation),
+                 field(&PluginDescription::sandbox_gaps, &C::sandbox_gaps, &C::sandbox_gap_count),
+                 field(&PluginDescription::recorded_time, &C::recorded_time));
 };
 
 }  // namespace ephost::detail

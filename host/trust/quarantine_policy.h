@@ -1,0 +1,56 @@
+// How many failures of a plugin in how long keep it from being used for a while
+// (host/plugin/quarantine.h): the policies of the process, of the machine and of a session, of
+// which the strictest counts. manifests/SCHEMA.md documents where they are stated.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/trust/own_files.h"
+
+namespace ephost::trust {
+
+struct QuarantinePolicy {
+  uint32_t failures = 3;  // 0: no plugin is ever quarantined, and nothing is recorded
+  std::chrono::seconds period{600};
+
+  friend bool operator==(const QuarantinePolicy&, const QuarantinePolicy&) = default;
+};
+
+// "off", or a number of failures and of seconds: "3/600". INVALID_ARGUMENT for another text, of
+// which the message says that `what` cannot be it.
+[[nodiscard]] Result<QuarantinePolicy> parse_quarantine_policy(std::string_view text,
+                                                               std::string_view what);
+// The inverse.
+[[nodiscard]] std::string quarantine_policy_text(const QuarantinePolicy& policy);
+
+// Quarantines whatever one of the two does, and maybe more: the fewer failures of the two, over the
+// longer time. Anything is stricter than "off".
+[[nodiscard]] QuarantinePolicy strictest(const QuarantinePolicy& one,
+                                         const QuarantinePolicy& other);
+
+// The policy of the machine's file; nothing if there is no such file, or it does not state one.
+// Failures are those of load_machine_policy.
+[[nodiscard]] Result<std::optional<QuarantinePolicy>> load_machine_quarantine(
+    const std::filesystem::path& file, Owner owner = Owner::kRoot);
+
+// What holds for all sessions of a process, unless they are stricter.
+struct ProcessQuarantine {
+  QuarantinePolicy policy;           // the default if nobody states one
+  std::vector<std::string> origins;  // who does: "EPHOST_QUARANTINE", the path of a file
+  std::string problem;               // what EPHOST_QUARANTINE states wrongly; it is then ignored
+};
+
+// The strictest of the environment variable EPHOST_QUARANTINE, which a privileged process ignores,
+// and of the machine's file, whose failure is that of the function.
+[[nodiscard]] Result<ProcessQuarantine> quarantine_of_process(
+    const std::filesystem::path& machine_file, Owner owner = Owner::kRoot);
+
+}  // namespace ephost::trust
