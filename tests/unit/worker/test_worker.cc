@@ -48,6 +48,36 @@ std::string call_back_from_threads(WorkerChannel& channel, std::string_view argu
   return std::to_string(good.load());
 }
 
+// "N text": posts "0 text", "1 text" and so on, and says how many of them were taken.
+std::string post(WorkerChannel& channel, std::string_view argument) {
+  const Command command = parse(argument);
+  const int count = std::atoi(std::string(command.verb).c_str());
+  int taken = 0;
+  for (int i = 0; i < count; ++i) {
+    std::string text = std::to_string(taken) + ' ' + std::string(command.argument);
+    if (channel.post(Message{std::move(text)})) ++taken;
+  }
+  return std::to_string(taken);
+}
+
+// Posts without end from other threads, while this one calls the host back.
+std::string post_from_threads(WorkerChannel& channel) {
+  std::atomic<bool> is_over{false};
+  std::atomic<int> taken{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!is_over.load()) {
+        if (channel.post(Message{"0 thread"})) taken.fetch_add(1);
+      }
+    });
+  }
+  const std::string answers = call_back(channel, "50 " + std::string(100'000, 'y'));
+  is_over.store(true);
+  for (std::thread& thread : threads) thread.join();
+  return answers.size() == 50 ? std::to_string(taken.load()) : "no answer";
+}
+
 std::string wait_for_cancellation(const WorkerChannel& channel) {
   while (!channel.is_cancelled()) std::this_thread::yield();
   return "cancelled";
@@ -74,6 +104,12 @@ Message answer(WorkerChannel& channel, Message message) {
   const Command command = parse(message.bytes);
   if (command.verb == "callback") return {call_back(channel, command.argument)};
   if (command.verb == "threads") return {call_back_from_threads(channel, command.argument)};
+  if (command.verb == "post") return {post(channel, command.argument)};
+  if (command.verb == "post-threads") return {post_from_threads(channel)};
+  if (command.verb == "post-die") {
+    post(channel, command.argument);
+    die("abort");
+  }
   if (command.verb == "wait") return {wait_for_cancellation(channel)};
   if (command.verb == "sum") return {sum_region(message, command.argument)};
   if (command.verb == "echo") return message;
@@ -111,6 +147,7 @@ int main(int count, char** arguments) {
   using namespace ephost::worker;
   const std::string_view mode = count > 1 ? arguments[1] : "";
   if (mode == "hostile") return misbehave(static_cast<unsigned>(std::atoi(arguments[2])));
+  if (mode == "lie") return lie(arguments[2]);
   if (mode == "silent") {
     while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
   }

@@ -130,9 +130,12 @@ class Liar {
     return bytes;
   }
 
+  // Asks the host, or posts what is to be asked.
   void ask(WorkerChannel& channel) {
+    const bool posts = below(3) == 0;
     wire::Callback callback;
-    callback.set_asked(static_cast<wire::Asked>(below(20)));
+    callback.set_asked(posts && below(8) != 0 ? wire::HOST_LOG
+                                              : static_cast<wire::Asked>(below(20)));
     callback.set_severity(static_cast<int32_t>(number()));
     callback.set_text(text());
     callback.set_graph(number());
@@ -154,7 +157,13 @@ class Liar {
       content.set_number(number());
       content.set_content(text());
     }
-    (void)channel.call_back({callback.SerializeAsString(), {}});
+    std::string bytes = callback.SerializeAsString();
+    if (posts && below(8) == 0) bytes = text();
+    if (posts) {
+      (void)channel.post({std::move(bytes), {}});
+    } else {
+      (void)channel.call_back({std::move(bytes), {}});
+    }
   }
 
   void answer_hot(WorkerChannel& channel) {

@@ -108,6 +108,68 @@ TEST_F(ChannelTest, ACallbackOfACallThatHasNoneEndsTheWorker) {
             "the worker of \"acme\" was ended: it sent a callback within a call that has none");
 }
 
+// Collects what was posted, each of which has to begin with its number.
+struct Posted {
+  Status operator()(const Message& message) {
+    EXPECT_EQ(message.bytes.substr(0, message.bytes.find(' ')), std::to_string(texts.size()));
+    texts.push_back(message.bytes.substr(message.bytes.find(' ') + 1));
+    return {};
+  }
+  std::vector<std::string> texts;
+};
+
+TEST_F(ChannelTest, PostsArriveInOrderBeforeTheAnswer) {
+  for (const size_t size : {3, 5'000, 60'000, 300'000}) {
+    Posted posted;
+    const std::string text(size, 'p');
+    EXPECT_EQ(*ask(*worker_, "post 10 " + text, {.on_posted = std::ref(posted)}), "10");
+    EXPECT_EQ(posted.texts, std::vector<std::string>(10, text));
+  }
+}
+
+TEST_F(ChannelTest, APostIsTakenOrRefusedButNeverLostWhereTheSocketIsFull) {
+  Posted posted;
+  const std::string taken = *ask(*worker_, "post 100000 p", {.on_posted = std::ref(posted)});
+  EXPECT_GT(posted.texts.size(), 0);
+  EXPECT_EQ(taken, std::to_string(posted.texts.size()));
+  EXPECT_EQ(*ask(*worker_, "echo"), "echo");
+}
+
+TEST_F(ChannelTest, ThreadsPostWhileAnotherOneCallsBack) {
+  const auto on_callback = [](const Message&) -> Result<Message> { return Message{"z"}; };
+  int count = 0;
+  const auto on_posted = [&](const Message& message) -> Status {
+    EXPECT_EQ(message.bytes, "0 thread");
+    ++count;
+    return {};
+  };
+  const auto taken =
+      ask(*worker_, "post-threads", {.on_callback = on_callback, .on_posted = on_posted});
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_EQ(*taken, std::to_string(count));
+}
+
+TEST_F(ChannelTest, WhatWasPostedBeforeADeathArrives) {
+  Posted posted;
+  EXPECT_FALSE(ask(*worker_, "post-die 7 last words", {.on_posted = std::ref(posted)}).ok());
+  EXPECT_EQ(posted.texts, std::vector<std::string>(7, "last words"));
+}
+
+TEST_F(ChannelTest, PostsOfACallThatTakesNoneAreDropped) {
+  EXPECT_EQ(*ask(*worker_, "post 5 p"), "5");
+  Posted posted;
+  EXPECT_EQ(*ask(*worker_, "post 2 q", {.on_posted = std::ref(posted)}), "2");
+  EXPECT_EQ(posted.texts, std::vector<std::string>(2, "q"));
+}
+
+TEST_F(ChannelTest, AFailedPostEndsTheWorkerWithItsReason) {
+  const auto on_posted = [](const Message&) {
+    return Status(StatusCode::kFail, "a post that says nothing");
+  };
+  EXPECT_EQ(failure_of(*worker_, "post 1 p", {.on_posted = on_posted}),
+            "the worker of \"acme\" was ended: it sent a post that says nothing");
+}
+
 TEST_F(ChannelTest, CancellationReachesTheWorkerDuringTheCall) {
   int asked = 0;
   const auto is_cancelled = [&] { return ++asked > 3; };

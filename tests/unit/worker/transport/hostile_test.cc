@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker {
@@ -15,7 +18,13 @@ TEST(HostileWorkerTest, NeverTakesTheHostAlong) {
     const auto on_callback = [](Message question) -> Result<Message> {
       return Message{question.bytes.substr(0, 100)};
     };
-    const CallOptions options = {.on_callback = on_callback, .limit = std::chrono::seconds(10)};
+    const auto on_posted = [](const Message& message) {
+      return message.bytes.size() < 200
+                 ? Status()
+                 : Status(StatusCode::kInvalidArgument, "a post of too many bytes");
+    };
+    const CallOptions options = {
+        .on_callback = on_callback, .on_posted = on_posted, .limit = std::chrono::seconds(10)};
     for (int i = 0; i < 300 && (*worker)->status().ok(); ++i) {
       auto channel = (*worker)->channel();
       if (!channel.ok()) break;
@@ -34,6 +43,33 @@ TEST(HostileWorkerTest, NeverTakesTheHostAlong) {
   }
   EXPECT_GT(refused, 50);
   EXPECT_LE(open_descriptors(), descriptors);
+}
+
+// What it sent within one call, or within the next, ended the worker for a reason.
+TEST(HostileWorkerTest, IsEndedForLiesAboutItsPosts) {
+  const std::string ended = "the worker of \"acme\" was ended: it sent ";
+  const std::map<std::string, std::string> reasons = {
+      {"counts posts that it did not send", "an invalid message"},
+      {"counts back", "an invalid message"},
+      {"posts what is no post", "a message out of turn"},
+      {"posts without end", ""},  // or the answer is missing: it depends on who is faster
+  };
+  for (const auto& [lie, reason] : reasons) {
+    SCOPED_TRACE(lie);
+    auto worker = WorkerProcess::start(test_options({"lie", lie}));
+    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    EXPECT_EQ(failure_of(**worker, "x").substr(0, ended.size() + reason.size()), ended + reason);
+  }
+}
+
+TEST(HostileWorkerTest, PostsThatItDoesNotCountComeWithTheNextMessageOrNever) {
+  auto worker = WorkerProcess::start(test_options({"lie", "posts without counting"}));
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  const auto on_posted = [](const Message&) -> Status {
+    ADD_FAILURE();
+    return {};
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(*ask(**worker, "x", {.on_posted = on_posted}), "");
 }
 
 }  // namespace
