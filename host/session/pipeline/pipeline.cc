@@ -135,6 +135,9 @@ class Pipeline {
     // Note the files that the options name, so that no stage overwrites one of them.
     EPHOST_RETURN_IF_ERROR(note_option_files());
 
+    // Let workers start meanwhile.
+    if (until != Stage::kImported) provider_creation_.begin_loading(prepared_);
+
     // Read the model and its external data.
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
     EPHOST_RETURN_IF_ERROR(keep_source(source));

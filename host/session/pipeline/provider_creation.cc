@@ -19,7 +19,6 @@
 #include "host/session/environment_state.h"
 #include "host/session/layers/session_layers.h"
 #include "host/session/model_files.h"
-#include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
 #include "host/session/session_group.h"
 #include "host/session/usable_plugin.h"
@@ -53,6 +52,13 @@ Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
   return choose_by_policy(all.devices, *policy);
 }
 
+void remove_lost(std::vector<manifest::ChosenProvider>& chosen,
+                 std::span<const LostProvider> lost) {
+  std::erase_if(chosen, [&](const manifest::ChosenProvider& choice) {
+    return std::ranges::find(lost, choice.candidates.provider(), &LostProvider::name) != lost.end();
+  });
+}
+
 Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph,
@@ -62,9 +68,7 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
   EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options, config));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           choose_providers(*plugins, requests));
-  std::erase_if(chosen, [&](const manifest::ChosenProvider& choice) {
-    return std::ranges::find(lost, choice.candidates.provider(), &LostProvider::name) != lost.end();
-  });
+  remove_lost(chosen, lost);
   if (!has_cpu_provider(chosen) && (chosen.empty() || !is_compiled_throughout(graph))) {
     EPHOST_ASSIGN_OR_RETURN(manifest::ChosenProvider cpu, choose_cpu_provider(*plugins));
     chosen.push_back(std::move(cpu));
@@ -74,7 +78,30 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
 
 }  // namespace
 
-Status ProviderCreation::create_all(PreparedModel& prepared) const {
+void ProviderCreation::begin_loading(const PreparedModel& prepared) {
+  auto chosen = choose_providers(*environment_.state().plugins.all(), options_.providers());
+  if (!chosen.ok()) return;  // create_all says why
+  remove_lost(*chosen, prepared.lost);
+  for (const manifest::ChosenProvider& choice : *chosen) {
+    begun_.push_back(std::make_unique<EarlyLoader>(
+        environment_.state(), &config_, prepared.workers.get(), choice.candidates.plugins.front()));
+  }
+}
+
+std::unique_ptr<EarlyLoader> ProviderCreation::loader_for(const manifest::FoundPlugin& plugin,
+                                                          const PreparedModel& prepared) {
+  const auto found = std::ranges::find(begun_, plugin.manifest.file,
+                                       [](const auto& loader) { return loader->manifest(); });
+  if (found != begun_.end()) {
+    std::unique_ptr<EarlyLoader> begun = std::move(*found);
+    begun_.erase(found);
+    return begun;
+  }
+  return std::make_unique<EarlyLoader>(environment_.state(), &config_, prepared.workers.get(),
+                                       plugin);
+}
+
+Status ProviderCreation::create_all(PreparedModel& prepared) {
   EPHOST_ASSIGN_OR_RETURN(
       const std::vector<manifest::ChosenProvider> chosen,
       choose(environment_.state(), options_, prepared.model.graph, config_, prepared.lost));
@@ -100,9 +127,9 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
       }
       return create(std::move(plugin), choice, prepared, lacks_device);
     };
-    PluginLoader loader(environment_.state(), &config_, prepared.workers.get());
-    auto provider = with_usable_plugin(loader, choice.candidates, create_from);
-    loader.note_workers(provider.ok());
+    const auto loader = loader_for(choice.candidates.plugins.front(), prepared);
+    auto provider = with_usable_plugin(*loader, choice.candidates, create_from);
+    loader->note_workers(provider.ok());
     // The search ends as at a wrong option, but the options are right.
     if (!layering.ok()) return layering;
     if (lacks_device) return Status(StatusCode::kEngineError, provider.status().message());

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/plugin/registry.h"
+#include "host/session/early_loader.h"
 #include "host/session/environment.h"
 #include "host/session/pipeline/model/prepared_model.h"
 #include "host/session/session_config.h"
@@ -41,13 +43,18 @@ class ProviderCreation {
   ProviderCreation& operator=(const ProviderCreation&) = delete;
   ~ProviderCreation() { *is_running_ = false; }
 
+  // Begins to load what was asked for by name and goes into workers; `create_all` takes it.
+  void begin_loading(const PreparedModel& prepared);
   // Fills in `prepared.providers` in order of priority. The CPU provider is added as the last one
   // unless it was requested, or all nodes are compiled already. If the model may have nodes of
   // domains other than ONNX's, `prepared.operators` gets what the plugins define. INVALID_ARGUMENT
   // if none of them has the target; ENGINE_ERROR if a device that was asked for is not there.
-  [[nodiscard]] Status create_all(PreparedModel& prepared) const;
+  [[nodiscard]] Status create_all(PreparedModel& prepared);
 
  private:
+  // That of begin_loading, or a new one.
+  [[nodiscard]] std::unique_ptr<EarlyLoader> loader_for(const manifest::FoundPlugin& plugin,
+                                                        const PreparedModel& prepared);
   Result<std::shared_ptr<bridge::Provider>> create(
       std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
       const PreparedModel& prepared, bool& lacks_device) const;
@@ -66,6 +73,7 @@ class ProviderCreation {
   GroupSeat* seat_;
   uint32_t purpose_;
   const std::string& target_;
+  std::vector<std::unique_ptr<EarlyLoader>> begun_;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
 };
 

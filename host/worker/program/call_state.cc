@@ -42,6 +42,13 @@ void note_constant(const void* data, uint64_t size, const wire::Shared& place) {
   all.by_address[static_cast<const std::byte*>(data)] = {size, place.region(), place.offset()};
 }
 
+void remove_region(uint64_t id) {
+  mapped_regions().remove(id);
+  Constants& all = constants();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.by_address, [&](const auto& entry) { return entry.second.region == id; });
+}
+
 bool find_constant(const void* data, uint64_t size, wire::Shared& place) {
   Constants& all = constants();
   const std::lock_guard lock(all.mutex);
@@ -92,14 +99,21 @@ Status CallState::receive(const Message& message) {
         plain_,
         SealedMapping::map(message.descriptors.at(0), static_cast<size_t>(request_->plain_size())));
   }
-  for (const uint64_t id : request_->removed_regions()) mapped_regions().remove(id);
+  for (const uint64_t id : request_->removed_regions()) remove_region(id);
   return map_regions(request_->regions(), message);
 }
 
-Result<const wire::Answer*> CallState::ask_and_keep(const wire::Callback& callback) {
-  EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, ask(channel_, callback));
+Result<CallState::Asked> CallState::ask_and_keep(const wire::Callback& callback) {
+  SealedMapping sealed;
+  EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, ask(channel_, callback, &sealed));
+  if (answer.code() != EPH_OK) {
+    return Status(static_cast<StatusCode>(answer.code()), answer.message());
+  }
   const std::lock_guard lock(mutex_);
-  return &std::as_const(answers_.emplace_back(std::move(answer)));
+  const wire::Answer& kept = answers_.emplace_back(std::move(answer));
+  if (!kept.has_sealed()) return Asked{&kept, kept.plain().data()};
+  const std::span<const std::byte> bytes = sealed_.emplace_back(std::move(sealed)).bytes();
+  return Asked{&kept, reinterpret_cast<const char*>(bytes.data())};
 }
 
 Result<std::span<const std::byte>> CallState::ask_for_bytes(const wire::Callback& callback) {
@@ -112,7 +126,7 @@ Result<std::span<const std::byte>> CallState::ask_for_bytes(const wire::Callback
   return sealed_.emplace_back(std::move(sealed)).bytes();
 }
 
-Result<void*> CallState::data_of(const wire::Value& value, const wire::Callback* asked) {
+Result<void*> CallState::data_of(const wire::Value& value, const GraphValue* constant) {
   if (value.data().has_shared()) {
     if (value.byte_size() == 0) return no_bytes();
     const wire::Shared& shared = value.data().shared();
@@ -122,8 +136,14 @@ Result<void*> CallState::data_of(const wire::Value& value, const wire::Callback*
     note_constant(bytes.data(), value.byte_size(), shared);
     return static_cast<void*>(bytes.data());
   }
-  if (value.data().on_request() && asked != nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(const auto bytes, ask_for_bytes(*asked));
+  if (value.data().on_request()) {
+    if (constant == nullptr) return Status(StatusCode::kFail, "the host left out a value's data");
+    wire::Callback callback;
+    callback.set_asked(wire::READ_CONSTANT);
+    callback.set_graph(constant->graph);
+    callback.set_index(constant->index);
+    callback.set_is_value(true);
+    EPHOST_ASSIGN_OR_RETURN(const auto bytes, ask_for_bytes(callback));
     return static_cast<void*>(const_cast<std::byte*>(bytes.data()));
   }
   const std::string& content = value.data().content();
@@ -133,7 +153,7 @@ Result<void*> CallState::data_of(const wire::Value& value, const wire::Callback*
   return copied;
 }
 
-Result<eph_value> CallState::read(const wire::Value& value, const wire::Callback* asked) {
+Result<eph_value> CallState::read(const wire::Value& value, const GraphValue* constant) {
   const std::lock_guard lock(mutex_);
   eph_value out = {};
   out.shape = value.shape().data();
@@ -151,7 +171,7 @@ Result<eph_value> CallState::read(const wire::Value& value, const wire::Callback
                    ? no_bytes()
                    : const_cast<eph_string*>(worker::read(value.texts(), storage_));
   } else if (value.kind() == EPH_KIND_TENSOR) {
-    EPHOST_ASSIGN_OR_RETURN(out.data, data_of(value, asked));
+    EPHOST_ASSIGN_OR_RETURN(out.data, data_of(value, constant));
   } else {
     auto* const parts = storage_.array<eph_value>(static_cast<size_t>(value.parts_size()));
     for (int i = 0; i < value.parts_size(); ++i) {

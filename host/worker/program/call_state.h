@@ -33,6 +33,12 @@ namespace ephost::worker {
 Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& regions,
                    const Message& message);
 
+// A value of a graph, as the host numbers both.
+struct GraphValue {
+  uint32_t graph = 0;
+  uint32_t index = 0;
+};
+
 // What a computation keeps of the call that made it. Safe from any thread.
 class CallState {
  public:
@@ -49,21 +55,27 @@ class CallState {
   }
   // Before anything else: takes what the host sent. FAIL for what cannot be read.
   Status receive(const Message& message);
+  // At the end of the call, when the plugin has no graph any more.
+  void release_graphs() { plain_ = {}; }
 
-  // Answers to callbacks stay, as graphs point into them.
-  Result<const wire::Answer*> ask_and_keep(const wire::Callback& callback);
+  // What the host says of a graph; it stays, as records point into it.
+  struct Asked {
+    const wire::Answer* answer = nullptr;
+    const char* plain = nullptr;
+  };
+  Result<Asked> ask_and_keep(const wire::Callback& callback);
   // The data of a constant, or the bytes of a graph, that came in sealed memory.
   Result<std::span<const std::byte>> ask_for_bytes(const wire::Callback& callback);
 
-  // A value as the plugin sees it. Data that the message does not have is asked for with `asked`,
-  // which may be null where there is none.
-  Result<eph_value> read(const wire::Value& value, const wire::Callback* asked = nullptr);
+  // A value as the plugin sees it. Data that the message does not have is asked for as that of
+  // `constant`; FAIL if that is null.
+  Result<eph_value> read(const wire::Value& value, const GraphValue* constant = nullptr);
 
   // For records of this call, by the thread that serves it.
   Storage& storage() { return storage_; }
 
  private:
-  Result<void*> data_of(const wire::Value& value, const wire::Callback* asked);
+  Result<void*> data_of(const wire::Value& value, const GraphValue* constant);
 
   WorkerChannel& channel_;
   const ArenaMessage<wire::Request> request_;
@@ -80,6 +92,8 @@ class CallState {
 // Where constants lie that came in shared memory, by their addresses in this process: what
 // "ephost.constants" may release.
 void note_constant(const void* data, uint64_t size, const wire::Shared& place);
+// Unmaps what the host has released, and forgets the constants in it.
+void remove_region(uint64_t id);
 // The place of `data`, if `size` bytes from there are those of constants in one region.
 [[nodiscard]] bool find_constant(const void* data, uint64_t size, wire::Shared& place);
 

@@ -38,9 +38,13 @@ int32_t DeviceCollector::add(eph_device_list* handle, const eph_device* device,
   });
 }
 
-ClaimCollector::ClaimCollector(std::string_view provider, const std::string& has_kernel,
+ClaimCollector::ClaimCollector(CallState& call, std::string_view provider, uint64_t node_count,
                                wire::Answer& answer)
-    : eph_claims{nullptr}, provider_(provider), has_kernel_(has_kernel), answer_(answer) {
+    : eph_claims{nullptr},
+      call_(call),
+      provider_(provider),
+      node_count_(node_count),
+      answer_(answer) {
   static constexpr eph_claims_api kApi = {sizeof(kApi), &ClaimCollector::claim_node,
                                           &ClaimCollector::claim_fused, &ClaimCollector::has_kernel,
                                           &ClaimCollector::decline};
@@ -62,7 +66,7 @@ int32_t ClaimCollector::claim_fused(eph_claims* handle, const eph_fused_claim* c
     EPHOST_ASSIGN_OR_RETURN(const auto adopted, plugin::adopt<eph_fused_claim>(claim, site));
     EPHOST_ASSIGN_OR_RETURN(auto nodes, plugin::adopt_array(adopted.nodes, adopted.node_count,
                                                             UINT64_MAX, site, "nodes"));
-    nodes = nodes.first(std::min(nodes.size(), self.has_kernel_.size() + 1));
+    nodes = nodes.first(std::min(nodes.size(), static_cast<size_t>(self.node_count_) + 1));
     wire::Claim& added = *self.answer_.add_claims();
     added.set_kind(wire::Claim::FUSED);
     added.set_text(copy(adopted.name));
@@ -74,7 +78,16 @@ int32_t ClaimCollector::claim_fused(eph_claims* handle, const eph_fused_claim* c
 }
 
 int32_t ClaimCollector::has_kernel(eph_claims* handle, uint32_t node) noexcept {
-  const auto& self = static_cast<const ClaimCollector&>(*handle);
+  auto& self = static_cast<ClaimCollector&>(*handle);
+  (void)run_slot(nullptr, [&]() -> Status {  // the host is gone: there is none
+    std::call_once(self.has_asked_, [&] {
+      wire::Callback callback;
+      callback.set_asked(wire::CLAIMS_HAS_KERNEL);
+      Result<wire::Answer> answer = ask(self.call_.channel(), callback);
+      if (answer.ok()) self.has_kernel_ = std::move(*answer->mutable_text());
+    });
+    return {};
+  });
   return node < self.has_kernel_.size() && self.has_kernel_[node] != 0 ? 1 : 0;
 }
 

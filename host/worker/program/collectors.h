@@ -8,6 +8,8 @@
 #include <ephost/plugin_abi.h>
 
 #include <memory>
+#include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,16 +32,21 @@ class DeviceCollector : public eph_device_list {
 
 class ClaimCollector : public eph_claims {
  public:
-  ClaimCollector(std::string_view provider, const std::string& has_kernel, wire::Answer& answer);
+  // `node_count`: of the graph.
+  ClaimCollector(CallState& call, std::string_view provider, uint64_t node_count,
+                 wire::Answer& answer);
 
  private:
   static int32_t claim_node(eph_claims*, uint32_t, eph_error*) noexcept;
   static int32_t claim_fused(eph_claims*, const eph_fused_claim*, eph_error*) noexcept;
   static int32_t has_kernel(eph_claims*, uint32_t) noexcept;
   static void decline(eph_claims*, uint32_t, eph_string) noexcept;
+  CallState& call_;
   std::string_view provider_;
-  const std::string& has_kernel_;
+  const uint64_t node_count_;
   wire::Answer& answer_;
+  std::once_flag has_asked_;
+  std::string has_kernel_;  // of each node, once the host was asked
 };
 
 class NameCollector : public eph_name_list {

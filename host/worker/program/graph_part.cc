@@ -107,7 +107,7 @@ Result<eph_node_info> GraphPart::read(CallState& call, const PlainNode& node, St
 }
 
 Result<eph_value_info> GraphPart::read(CallState& call, const PlainValueInfo& value,
-                                       Storage& storage, const wire::Callback* asked) const {
+                                       Storage& storage, const GraphValue* known_as) const {
   const eph_type type = read(value.type, storage);
   eph_value_info out = {};
   out.struct_size = sizeof(out);
@@ -123,7 +123,7 @@ Result<eph_value_info> GraphPart::read(CallState& call, const PlainValueInfo& va
   out.consumer_count = value.consumers.count;
   if (value.constant != 0) {
     const wire::Rare& rare = part_.rare(static_cast<int>(value.constant - 1));
-    EPHOST_ASSIGN_OR_RETURN(const eph_value constant, call.read(rare.values(0), asked));
+    EPHOST_ASSIGN_OR_RETURN(const eph_value constant, call.read(rare.values(0), known_as));
     out.constant = storage.keep(constant);
   }
   out.content = type.content;

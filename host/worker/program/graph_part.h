@@ -30,9 +30,9 @@ class GraphPart {
   // Records that live as long as `storage`, too. Bodies of the node are appended to `bodies`.
   [[nodiscard]] Result<eph_node_info> read(CallState& call, const PlainNode& node, Storage& storage,
                                            std::vector<std::unique_ptr<ServedGraph>>& bodies) const;
-  // `asked` asks for the data of a constant; null if the message has it.
+  // `known_as`: by which the host is asked for the data of a constant that the message lacks.
   [[nodiscard]] Result<eph_value_info> read(CallState& call, const PlainValueInfo& value,
-                                            Storage& storage, const wire::Callback* asked) const;
+                                            Storage& storage, const GraphValue* known_as) const;
 
  private:
   template <class T>

@@ -86,7 +86,7 @@ void ServedCalls::create(const wire::Request& request, wire::Answer& out) {
 void ServedCalls::get_capability(const Call& call, wire::Answer& out) {
   const wire::Request& request = call->request();
   ServedGraph graph(*call, request.graph());
-  ClaimCollector claims(name(), request.has_kernel(), out);
+  ClaimCollector claims(*call, name(), request.graph().node_count(), out);
   call_slot(site("get_capability", "graph", request.graph().name()), out, api().get_capability,
             provider_of(request).handle, static_cast<const eph_graph*>(&graph),
             static_cast<eph_claims*>(&claims));

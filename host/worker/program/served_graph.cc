@@ -18,6 +18,14 @@ Status fill(const Record& record, Record* out) {
   return Status(StatusCode::kInvalidArgument, plugin::why_not_filled(out));
 }
 
+// Of the records of a graph that comes whole, as all of them will be read.
+size_t expected_size(const wire::Graph& graph) {
+  constexpr size_t kAtLeast = 1024;
+  if (!graph.part().is_whole()) return kAtLeast;
+  return kAtLeast + static_cast<size_t>(graph.node_count()) * sizeof(eph_node_info) +
+         static_cast<size_t>(graph.value_count()) * sizeof(eph_value_info);
+}
+
 }  // namespace
 
 const eph_graph_api ServedGraph::kApi = {sizeof(eph_graph_api),    &ServedGraph::get_graph,
@@ -26,29 +34,41 @@ const eph_graph_api ServedGraph::kApi = {sizeof(eph_graph_api),    &ServedGraph:
                                          &ServedGraph::get_onnx};
 
 ServedGraph::ServedGraph(CallState& call, const wire::Graph& graph, const char* plain)
-    : eph_graph{&kApi},
-      call_(call),
-      graph_(graph),
-      part_(graph.part(), plain),
-      is_whole_(part_.nodes().size() == graph.node_count() &&
-                part_.values().size() == graph.value_count()),
-      storage_(part_.nodes().size() * sizeof(eph_node_info) +
-               part_.values().size() * sizeof(eph_value_info) + 1),
-      nodes_(is_whole_ ? part_.nodes().size() : 0),
-      values_(is_whole_ ? part_.values().size() : 0) {
-  if (is_whole_) return;
-  for (const PlainNode& node : part_.nodes()) given_nodes_[node.index] = &node;
-  for (const PlainValueInfo& value : part_.values()) given_values_[value.index] = &value;
+    : eph_graph{&kApi}, call_(call), graph_(graph), storage_(expected_size(graph)) {
+  if (graph.has_part()) take_part(graph.part(), plain);
+}
+
+void ServedGraph::take_part(const wire::GraphPart& part, const char* plain) {
+  part_.emplace(part, plain);
+  is_whole_ = part.is_whole();
+  if (is_whole_) {
+    nodes_.resize(part_->nodes().size());
+    values_.resize(part_->values().size());
+    return;
+  }
+  for (const PlainNode& node : part_->nodes()) given_nodes_[node.index] = &node;
+  for (const PlainValueInfo& value : part_->values()) given_values_[value.index] = &value;
+}
+
+Status ServedGraph::read_part() {
+  if (part_) return {};
+  wire::Callback callback;
+  callback.set_asked(wire::READ_GRAPH);
+  callback.set_graph(graph_.number());
+  callback.set_is_whole(true);
+  EPHOST_ASSIGN_OR_RETURN(const CallState::Asked asked, call_.ask_and_keep(callback));
+  take_part(asked.answer->part(), asked.plain);
+  return {};
 }
 
 const PlainNode* ServedGraph::given_node(uint32_t index) const {
-  if (is_whole_) return &part_.nodes()[index];
+  if (is_whole_) return &part_->nodes()[index];
   const auto found = given_nodes_.find(index);
   return found == given_nodes_.end() ? nullptr : found->second;
 }
 
 const PlainValueInfo* ServedGraph::given_value(uint32_t index) const {
-  if (is_whole_) return &part_.values()[index];
+  if (is_whole_) return &part_->values()[index];
   const auto found = given_values_.find(index);
   return found == given_values_.end() ? nullptr : found->second;
 }
@@ -56,7 +76,7 @@ const PlainValueInfo* ServedGraph::given_value(uint32_t index) const {
 std::pair<std::string, std::string> ServedGraph::describe_node(uint32_t node) const {
   const PlainNode* const given = node < graph_.node_count() ? given_node(node) : nullptr;
   if (given == nullptr) return {};
-  return {copy(part_.text(given->op_type)), copy(part_.text(given->name))};
+  return {copy(part_->text(given->op_type)), copy(part_->text(given->name))};
 }
 
 Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
@@ -66,6 +86,7 @@ Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
         StatusCode::kInvalidArgument,
         formatted("get_node: the graph has {} nodes, and no node {}", graph_.node_count(), index));
   }
+  EPHOST_RETURN_IF_ERROR(read_part());
   const eph_node_info*& known = is_whole_ ? nodes_[index] : other_nodes_[index];
   if (known != nullptr) return known;
   const PlainNode* given = given_node(index);
@@ -75,14 +96,11 @@ Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
     callback.set_asked(wire::READ_GRAPH);
     callback.set_graph(graph_.number());
     callback.set_index(index);
-    EPHOST_ASSIGN_OR_RETURN(const wire::Answer* const answer, call_.ask_and_keep(callback));
-    if (answer->code() != EPH_OK) {
-      return Status(static_cast<StatusCode>(answer->code()), answer->message());
-    }
-    given = &asked.emplace(answer->part(), answer->plain().data()).nodes()[0];
+    EPHOST_ASSIGN_OR_RETURN(const CallState::Asked got, call_.ask_and_keep(callback));
+    given = &asked.emplace(got.answer->part(), got.plain).nodes()[0];
   }
   EPHOST_ASSIGN_OR_RETURN(const eph_node_info info,
-                          (asked ? *asked : part_).read(call_, *given, storage_, bodies_));
+                          (asked ? *asked : *part_).read(call_, *given, storage_, bodies_));
   return known = storage_.keep(info);
 }
 
@@ -93,34 +111,33 @@ Result<const eph_value_info*> ServedGraph::value(uint32_t index) {
                   formatted("get_value: the graph has {} values, and no value {}",
                             graph_.value_count(), index));
   }
+  EPHOST_RETURN_IF_ERROR(read_part());
   const eph_value_info*& known = is_whole_ ? values_[index] : other_values_[index];
   if (known != nullptr) return known;
-  wire::Callback callback;
-  callback.set_asked(wire::READ_GRAPH);
-  callback.set_graph(graph_.number());
-  callback.set_index(index);
-  callback.set_is_value(true);
   const PlainValueInfo* given = given_value(index);
   std::optional<GraphPart> asked;
   if (given == nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(const wire::Answer* const answer, call_.ask_and_keep(callback));
-    if (answer->code() != EPH_OK) {
-      return Status(static_cast<StatusCode>(answer->code()), answer->message());
-    }
-    given = &asked.emplace(answer->part(), answer->plain().data()).values()[0];
+    wire::Callback callback;
+    callback.set_asked(wire::READ_GRAPH);
+    callback.set_graph(graph_.number());
+    callback.set_index(index);
+    callback.set_is_value(true);
+    EPHOST_ASSIGN_OR_RETURN(const CallState::Asked got, call_.ask_and_keep(callback));
+    given = &asked.emplace(got.answer->part(), got.plain).values()[0];
   }
-  callback.set_asked(wire::READ_CONSTANT);
+  const GraphValue known_as = {graph_.number(), index};
   EPHOST_ASSIGN_OR_RETURN(const eph_value_info info,
-                          (asked ? *asked : part_).read(call_, *given, storage_, &callback));
+                          (asked ? *asked : *part_).read(call_, *given, storage_, &known_as));
   return known = storage_.keep(info);
 }
 
 Result<uint32_t> ServedGraph::index_of(std::string_view name) {
   const std::lock_guard lock(mutex_);
   if (!has_names_) {
+    EPHOST_RETURN_IF_ERROR(read_part());
     for (uint32_t i = 0; i < graph_.value_count(); ++i) {
       if (const PlainValueInfo* const given = given_value(i); given != nullptr) {
-        names_.emplace(view(part_.text(given->name)), i);
+        names_.emplace(view(part_->text(given->name)), i);
       } else {
         EPHOST_ASSIGN_OR_RETURN(const eph_value_info* const info, value(i));
         names_.emplace(view(info->name), i);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +43,9 @@ class ServedGraph : public eph_graph {
   static int32_t get_onnx(const eph_graph*, uint64_t, eph_bytes*, eph_error*) noexcept;
   static const eph_graph_api kApi;
 
+  // Asks for the whole part if the message has none.
+  Status read_part();
+  void take_part(const wire::GraphPart& part, const char* plain);
   Result<const eph_node_info*> node(uint32_t index);
   Result<const eph_value_info*> value(uint32_t index);
   Result<uint32_t> index_of(std::string_view name);
@@ -51,11 +55,12 @@ class ServedGraph : public eph_graph {
 
   CallState& call_;
   const wire::Graph& graph_;
-  const GraphPart part_;
-  const bool is_whole_;  // the message has all nodes and values, in their order
-  std::unordered_map<uint32_t, const PlainNode*> given_nodes_;  // otherwise: those that it has
-  std::unordered_map<uint32_t, const PlainValueInfo*> given_values_;
   std::recursive_mutex mutex_;  // guards what follows
+  std::optional<GraphPart> part_;
+  bool is_whole_ = false;  // GraphPart.is_whole
+  // Otherwise: what the part has.
+  std::unordered_map<uint32_t, const PlainNode*> given_nodes_;
+  std::unordered_map<uint32_t, const PlainValueInfo*> given_values_;
   Storage storage_;
   // What was read before, by index.
   std::vector<const eph_node_info*> nodes_;

@@ -50,6 +50,7 @@ void ServedPlugin::serve(WorkerChannel& channel) {
         fail(answer, Status(StatusCode::kFail, thrown.what()));
       }
     }
+    call->release_graphs();
     take_late(answer);
     if (!channel.answer({answer.SerializeAsString(), {}}).ok()) {
       answer.Clear();

@@ -1,9 +1,6 @@
 #include "host/worker/tables/graph_part_writer.h"
 
-#include <cstring>
-#include <limits>
 #include <stdexcept>
-#include <vector>
 
 namespace ephost::worker {
 
@@ -29,9 +26,9 @@ void GraphPartWriter::add(const PlainValueInfo& value) {
 }
 
 PlainList GraphPartWriter::texts(const eph_string* texts, uint64_t count) {
-  std::vector<PlainList> lists;
-  for (uint64_t i = 0; texts != nullptr && i < count; ++i) lists.push_back(text(texts[i]));
-  return array(lists.data(), lists.size());
+  const PlainList lists = entries<PlainList>(texts == nullptr ? 0 : count);
+  for (uint64_t i = 0; i < lists.count; ++i) set(lists, i, text(texts[i]));
+  return lists;
 }
 
 wire::Rare& GraphPartWriter::add_rare(uint32_t& number) {
@@ -40,18 +37,8 @@ wire::Rare& GraphPartWriter::add_rare(uint32_t& number) {
   return added;
 }
 
-PlainList GraphPartWriter::append(const void* values, uint64_t count, size_t size,
-                                  size_t alignment) {
-  const size_t offset = (plain_.size() + alignment - 1) / alignment * alignment;
-  constexpr size_t kLimit = std::numeric_limits<uint32_t>::max();
-  if (offset > kLimit || count > (kLimit - offset) / size) {
-    throw std::length_error("a graph whose description is larger than 4 GiB");
-  }
-  const PlainList list = {static_cast<uint32_t>(offset), static_cast<uint32_t>(count)};
-  if (count == 0) return list;
-  plain_.resize(offset);
-  plain_.append(static_cast<const char*>(values), static_cast<size_t>(count) * size);
-  return list;
+void GraphPartWriter::refuse_size() {
+  throw std::length_error("a graph whose description is larger than 4 GiB");
 }
 
 }  // namespace ephost::worker

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <string>
 
 #include "host/worker/protocol/messages.pb.h"
@@ -28,12 +30,33 @@ class GraphPartWriter {
     static_assert(alignof(T) <= 8);
     return append(values, values == nullptr ? 0 : count, sizeof(T), alignof(T));
   }
+  // Entries that `set` states one by one; those before may refer to data that comes after them.
+  template <class T>
+  PlainList entries(uint64_t count) {
+    static_assert(alignof(T) <= 8);
+    return append(nullptr, count, sizeof(T), alignof(T));
+  }
+  template <class T>
+  void set(PlainList list, uint64_t index, const T& entry) {
+    std::memcpy(plain_.data() + list.offset + index * sizeof(T), &entry, sizeof(T));
+  }
 
   // An entry of `rare`, whose number for a record is `number`.
   wire::Rare& add_rare(uint32_t& number);
 
  private:
-  PlainList append(const void* values, uint64_t count, size_t size, size_t alignment);
+  // Without values: zeros.
+  PlainList append(const void* values, uint64_t count, size_t size, size_t alignment) {
+    if (count == 0) return {};
+    const size_t offset = (plain_.size() + alignment - 1) & ~(alignment - 1);
+    constexpr size_t kLimit = std::numeric_limits<uint32_t>::max();
+    if (offset > kLimit || count > kLimit || count * size > kLimit - offset) refuse_size();
+    const PlainList list = {static_cast<uint32_t>(offset), static_cast<uint32_t>(count)};
+    plain_.resize(offset + count * size);
+    if (values != nullptr) std::memcpy(plain_.data() + offset, values, count * size);
+    return list;
+  }
+  [[noreturn]] static void refuse_size();
 
   std::string& plain_;
   wire::GraphPart& part_;

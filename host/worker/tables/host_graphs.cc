@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,8 +45,8 @@ PlainType plain_type(const eph_type& type, GraphPartWriter& writer) {
   plain.shape = writer.array(type.shape, rank);
   plain.dim_names = writer.texts(type.dim_names, rank);
   if (type.content != nullptr) {
-    const PlainType content = plain_type(*type.content, writer);
-    plain.content = writer.array(&content, 1);
+    plain.content = writer.entries<PlainType>(1);
+    writer.set(plain.content, 0, plain_type(*type.content, writer));
   }
   return plain;
 }
@@ -162,21 +163,23 @@ Status HostGraphs::write_node(const eph_node_info& info, uint32_t index, GraphPa
   plain.inputs = writer.array(info.inputs, info.input_count);
   plain.outputs = writer.array(info.outputs, info.output_count);
   plain.implicit_inputs = writer.array(info.implicit_inputs, info.implicit_input_count);
-  std::vector<PlainPair> pairs;
+  plain.metadata = writer.entries<PlainPair>(info.metadata_count);
   for (uint64_t i = 0; i < info.metadata_count; ++i) {
-    pairs.push_back({writer.text(info.metadata[i].key), writer.text(info.metadata[i].value)});
+    const eph_key_value& pair = info.metadata[i];
+    writer.set(plain.metadata, i, PlainPair{writer.text(pair.key), writer.text(pair.value)});
   }
-  plain.metadata = writer.array(pairs.data(), pairs.size());
-  std::vector<PlainAttribute> attributes;
+  plain.attributes = writer.entries<PlainAttribute>(info.attribute_count);
   for (uint64_t i = 0; i < info.attribute_count; ++i) {
-    EPHOST_ASSIGN_OR_RETURN(attributes.emplace_back(), plain_attribute(info.attributes[i], writer));
+    EPHOST_ASSIGN_OR_RETURN(const PlainAttribute attribute,
+                            plain_attribute(info.attributes[i], writer));
+    writer.set(plain.attributes, i, attribute);
   }
-  plain.attributes = writer.array(attributes.data(), attributes.size());
   writer.add(plain);
   return {};
 }
 
-void HostGraphs::write_value(const eph_value_info& info, uint32_t index, GraphPartWriter& writer) {
+void HostGraphs::write_value(const eph_value_info& info, uint32_t index, uint64_t most_inline,
+                             GraphPartWriter& writer) {
   PlainValueInfo plain = {index, info.flags, info.producer};
   plain.type = plain_type(
       {info.kind, info.element_type, info.rank, 0, info.shape, info.dim_names, info.content},
@@ -184,13 +187,13 @@ void HostGraphs::write_value(const eph_value_info& info, uint32_t index, GraphPa
   plain.name = writer.text(info.name);
   plain.consumers = writer.array(info.consumers, info.consumer_count);
   if (info.constant != nullptr) {
-    write_constant(*info.constant, *writer.add_rare(plain.constant).add_values());
+    write_constant(*info.constant, most_inline, *writer.add_rare(plain.constant).add_values());
   }
   writer.add(plain);
 }
 
-void HostGraphs::write_constant(const eph_value& constant, wire::Value& out) {
-  if (!is_plain_tensor(constant) || constant.byte_size <= kSmallConstant) {
+void HostGraphs::write_constant(const eph_value& constant, uint64_t most_inline, wire::Value& out) {
+  if (!is_plain_tensor(constant) || constant.byte_size <= most_inline) {
     write(constant, outgoing_, out);
     return;
   }
@@ -215,20 +218,29 @@ Status HostGraphs::add_value(const eph_graph* graph, uint32_t index, GraphPartWr
   ErrorText error;
   const int32_t code = graph->api->get_value(graph, index, &info, &error);
   if (code != EPH_OK) return failed("get_value", code, error);
-  write_value(info, index, writer);
+  write_value(info, index, kSmallConstant, writer);
+  return {};
+}
+
+void HostGraphs::expect(uint64_t nodes, uint64_t values) {
+  // Names and lists take about as much as the records.
+  plain_.reserve(plain_.size() + 2 * static_cast<size_t>(nodes * sizeof(PlainNode) +
+                                                         values * sizeof(PlainValueInfo)));
+}
+
+Status HostGraphs::write_part(const eph_graph* graph, uint64_t nodes, uint64_t values,
+                              wire::GraphPart& out) {
+  out.set_is_whole(true);
+  GraphPartWriter writer(plain_, out, nodes, values);
+  for (uint32_t i = 0; i < nodes; ++i) EPHOST_RETURN_IF_ERROR(add_node(graph, i, writer));
+  for (uint32_t i = 0; i < values; ++i) EPHOST_RETURN_IF_ERROR(add_value(graph, i, writer));
   return {};
 }
 
 Status HostGraphs::write_all(const eph_graph* graph, wire::Graph& out) {
   EPHOST_RETURN_IF_ERROR(write_frame(graph, out));
-  GraphPartWriter writer(plain_, *out.mutable_part(), out.node_count(), out.value_count());
-  for (uint32_t i = 0; i < out.node_count(); ++i) {
-    EPHOST_RETURN_IF_ERROR(add_node(graph, i, writer));
-  }
-  for (uint32_t i = 0; i < out.value_count(); ++i) {
-    EPHOST_RETURN_IF_ERROR(add_value(graph, i, writer));
-  }
-  return {};
+  if (plain_.empty()) expect(out.node_count(), out.value_count());
+  return write_part(graph, out.node_count(), out.value_count(), *out.mutable_part());
 }
 
 Status HostGraphs::write_one(const eph_graph* graph, uint32_t node, wire::Graph& out) {
@@ -261,7 +273,26 @@ Status HostGraphs::write_operator(const eph_node_info& node,
                                   wire::Graph& out) {
   GraphPartWriter writer(plain_, *out.mutable_part(), 1, values.size());
   EPHOST_RETURN_IF_ERROR(write_node(node, 0, writer));
-  for (const auto& [number, value] : values) write_value(value, number, writer);
+  for (const auto& [number, value] : values) {
+    write_value(value, number, std::numeric_limits<uint64_t>::max(), writer);
+  }
+  return {};
+}
+
+Status HostGraphs::answer_whole(const eph_graph* graph, wire::Answer& out) {
+  eph_graph_info info = {};
+  info.struct_size = sizeof(info);
+  ErrorText error;
+  const int32_t code = graph->api->get_graph(graph, &info, &error);
+  if (code != EPH_OK) return failed("get_graph", code, error);
+  EPHOST_RETURN_IF_ERROR(write_part(graph, info.node_count, info.value_count, *out.mutable_part()));
+  EPHOST_ASSIGN_OR_RETURN(
+      FileDescriptor sealed,
+      SealedMapping::seal("ephost-graph", std::as_bytes(std::span(std::as_const(plain_)))));
+  out.set_has_sealed(true);
+  out.set_sealed_size(plain_.size());
+  outgoing_.attach(std::move(sealed));
+  plain_ = {};
   return {};
 }
 
@@ -271,6 +302,7 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
                   formatted("asks for graph {}, which it was not given", callback.graph()));
   }
   const eph_graph* const graph = graphs_[callback.graph() - 1];
+  if (callback.asked() == wire::READ_GRAPH && callback.is_whole()) return answer_whole(graph, out);
   ErrorText error;
   int32_t code = EPH_OK;
   if (callback.asked() == wire::GRAPH_GET_ONNX) {
@@ -299,7 +331,7 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
     code = graph->api->get_value(graph, callback.index(), &info, &error);
     if (code == EPH_OK && callback.asked() == wire::READ_GRAPH) {
       GraphPartWriter writer(plain_, *out.mutable_part(), 0, 1);
-      write_value(info, callback.index(), writer);
+      write_value(info, callback.index(), kSmallConstant, writer);
     } else if (code == EPH_OK) {
       if (info.constant == nullptr || !is_plain_tensor(*info.constant)) {
         return Status(StatusCode::kEpFail,

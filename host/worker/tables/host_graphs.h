@@ -23,11 +23,15 @@ class HostGraphs {
  public:
   explicit HostGraphs(Outgoing& outgoing) : outgoing_(outgoing) {}
 
+  // Before graphs with so many nodes and values in total: memory for them.
+  void expect(uint64_t nodes, uint64_t values);
   // The whole graph, but for data that is large and lies in no region.
   Status write_all(const eph_graph* graph, wire::Graph& out);
+  // The graph without nodes and values, for a call that may read none: the worker asks for all.
+  Status write_outline(const eph_graph* graph, wire::Graph& out) { return write_frame(graph, out); }
   // One node of it, and its values.
   Status write_one(const eph_graph* graph, uint32_t node, wire::Graph& out);
-  // The node of an operator and values by number, as if they were a graph.
+  // The node of an operator and values by number, as if they were a graph, with all of their data.
   Status write_operator(const eph_node_info& node,
                         std::span<const std::pair<uint32_t, eph_value_info>> values,
                         wire::Graph& out);
@@ -39,12 +43,16 @@ class HostGraphs {
 
  private:
   Status write_frame(const eph_graph* graph, wire::Graph& out);
+  Status write_part(const eph_graph* graph, uint64_t nodes, uint64_t values, wire::GraphPart& out);
+  Status answer_whole(const eph_graph* graph, wire::Answer& out);
   Status write_node(const eph_node_info& info, uint32_t index, GraphPartWriter& writer);
-  void write_value(const eph_value_info& info, uint32_t index, GraphPartWriter& writer);
+  // Data of a constant that lies in no region is left to be asked for beyond `most_inline` bytes.
+  void write_value(const eph_value_info& info, uint32_t index, uint64_t most_inline,
+                   GraphPartWriter& writer);
   Status add_node(const eph_graph* graph, uint32_t index, GraphPartWriter& writer);
   Status add_value(const eph_graph* graph, uint32_t index, GraphPartWriter& writer);
   Result<PlainAttribute> plain_attribute(const eph_attribute& attribute, GraphPartWriter& writer);
-  void write_constant(const eph_value& constant, wire::Value& out);
+  void write_constant(const eph_value& constant, uint64_t most_inline, wire::Value& out);
 
   Outgoing& outgoing_;
   std::vector<const eph_graph*> graphs_;  // by number - 1

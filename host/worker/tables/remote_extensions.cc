@@ -134,8 +134,9 @@ struct Remote<&Shapes::get_wishes> {
       const ArenaMessage<wire::Request> message;
       wire::Request& request = *message;
       request.set_call(wire::SHAPES_GET_WISHES);
-      EPHOST_RETURN_IF_ERROR(graphs.write_all(graph, *request.mutable_graph()));
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing, &graphs));
+      EPHOST_RETURN_IF_ERROR(graphs.write_outline(graph, *request.mutable_graph()));
+      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
+                              provider.call(request, outgoing, {.graphs = &graphs}));
       for (const wire::Wish& wish : answer.wishes()) {
         Storage storage;
         const int32_t code = wishes->api->add(

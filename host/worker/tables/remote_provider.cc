@@ -11,9 +11,10 @@
 namespace ephost::worker {
 
 Result<wire::Answer> RemoteProvider::call(wire::Request& request, Outgoing& outgoing,
-                                          HostGraphs* graphs, eph_context_writer* writer) {
+                                          Subjects subjects) {
   request.set_provider(handle_);
-  return worker_->call(request, outgoing, {&host_, graphs, writer});
+  subjects.host = &host_;
+  return worker_->call(request, outgoing, subjects);
 }
 
 void RemoteProvider::adopt(const wire::Provider& made) {
@@ -210,12 +211,10 @@ struct Remote<&Api::get_capability> {
       request.set_call(wire::PROVIDER_GET_CAPABILITY);
       wire::Graph& written = *request.mutable_graph();
       EPHOST_RETURN_IF_ERROR(graphs.write_all(graph, written));
-      std::string& has_kernel = *request.mutable_has_kernel();
-      has_kernel.resize(static_cast<size_t>(written.node_count()));
-      for (uint32_t i = 0; i < has_kernel.size(); ++i) {
-        has_kernel[i] = static_cast<char>(claims->api->has_kernel(claims, i) != 0);
-      }
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing, &graphs));
+      const Subjects subjects = {
+          .graphs = &graphs, .claims = claims, .node_count = written.node_count()};
+      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
+                              provider.call(request, outgoing, subjects));
       for (const wire::Claim& claim : answer.claims()) {
         const int32_t code = replay_claim(claim, claims, error);
         if (code != EPH_OK) return code;
@@ -258,7 +257,8 @@ struct Remote<&Api::create_kernel> {
       request.set_call(wire::PROVIDER_CREATE_KERNEL);
       request.set_node(node);
       EPHOST_RETURN_IF_ERROR(graphs.write_one(graph, node, *request.mutable_graph()));
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing, &graphs));
+      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
+                              provider.call(request, outgoing, {.graphs = &graphs}));
       if (answer.computations_size() > 0) {
         *out_computation = adopt_computation(provider, answer.computations(0));
       }
@@ -280,13 +280,15 @@ struct Remote<&Api::compile> {
       const ArenaMessage<wire::Request> message;
       wire::Request& request = *message;
       request.set_call(wire::PROVIDER_COMPILE);
+      expect(partitions, stride, count, graphs);
       const auto* at = reinterpret_cast<const std::byte*>(partitions);
       for (uint64_t i = 0; i < count; ++i, at += stride) {
         EPHOST_RETURN_IF_ERROR(write_partition(*reinterpret_cast<const eph_partition*>(at),
                                                provider, outgoing, graphs,
                                                *request.add_partitions()));
       }
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing, &graphs));
+      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
+                              provider.call(request, outgoing, {.graphs = &graphs}));
       const auto made =
           std::min<uint64_t>(count, static_cast<uint64_t>(answer.computations_size()));
       for (uint64_t i = 0; i < made; ++i) {
@@ -297,6 +299,21 @@ struct Remote<&Api::compile> {
   }
 
  private:
+  static void expect(const eph_partition* partitions, uint64_t stride, uint64_t count,
+                     HostGraphs& graphs) {
+    uint64_t nodes = 0;
+    uint64_t values = 0;
+    const auto* at = reinterpret_cast<const std::byte*>(partitions);
+    for (uint64_t i = 0; i < count; ++i, at += stride) {
+      const eph_graph* const graph = reinterpret_cast<const eph_partition*>(at)->graph;
+      eph_graph_info info = {};
+      info.struct_size = sizeof(info);
+      if (graph->api->get_graph(graph, &info, nullptr) != EPH_OK) continue;
+      nodes += info.node_count;
+      values += info.value_count;
+    }
+    graphs.expect(nodes, values);
+  }
   static Status write_partition(const eph_partition& partition, RemoteProvider& provider,
                                 Outgoing& outgoing, HostGraphs& graphs, wire::Partition& out) {
     EPHOST_RETURN_IF_ERROR(graphs.write_all(partition.graph, *out.mutable_graph()));
@@ -337,7 +354,7 @@ struct Remote<&Api::get_ep_context_nodes> {
         request.add_computations(RemoteComputation::self(computations[i]).facts.computation);
       }
       EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
-                              provider.call(request, outgoing, nullptr, writer));
+                              provider.call(request, outgoing, {.writer = writer}));
       return take_code(answer, error);
     });
   }

@@ -26,8 +26,7 @@ class RemoteProvider {
   [[nodiscard]] const HostTables& host() const { return host_; }
 
   // Makes a call that is about this provider.
-  Result<wire::Answer> call(wire::Request& request, Outgoing& outgoing,
-                            HostGraphs* graphs = nullptr, eph_context_writer* writer = nullptr);
+  Result<wire::Answer> call(wire::Request& request, Outgoing& outgoing, Subjects subjects = {});
   // One that refers to no shared memory. `state` adds to the request what the call is about.
   template <class State>
   Result<wire::Answer> call(wire::Call which, State state) {

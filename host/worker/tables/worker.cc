@@ -172,6 +172,13 @@ Status Worker::answer_callback(const wire::Callback& callback, const Subjects& s
     case wire::GRAPH_GET_ONNX:
       if (subjects.graphs == nullptr) return missing();
       return subjects.graphs->answer(callback, out);
+    case wire::CLAIMS_HAS_KERNEL:
+      if (subjects.claims == nullptr) return missing();
+      for (uint32_t i = 0; i < subjects.node_count; ++i) {
+        const bool has = subjects.claims->api->has_kernel(subjects.claims, i) != 0;
+        out.mutable_text()->push_back(has ? 1 : 0);
+      }
+      break;
     case wire::WRITER_BEGIN_PAYLOAD: {
       if (subjects.writer == nullptr) return missing();
       uint32_t payload = 0;

@@ -40,6 +40,8 @@ struct Subjects {
   const HostTables* host = nullptr;
   HostGraphs* graphs = nullptr;
   eph_context_writer* writer = nullptr;
+  eph_claims* claims = nullptr;
+  uint64_t node_count = 0;  // of the graph that the claims are about
 };
 
 // Safe from any thread.

@@ -149,16 +149,23 @@ TEST_F(PluginOperatorsSession, AsksThePluginForShapes) {
                                             .build());
     model.graph.nodes[0].domain = "com.vendor";
     model.opset_imports["com.vendor"] = 1;
-    return test::save(folder_, model);
+    return test::save(folder_, model, std::to_string(size.size()) + ".onnx");
   };
   const auto prepared = prepare(window({4, 5}), with({"vendor"}));
   ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
   const graph::Graph& graph = prepared->model.graph;
   EXPECT_EQ(graph::to_string(graph.values[graph.find_value("y")].type, {}), "float[4,5]");
-  const Status status = prepare(window({4, 0}), with({"vendor"})).status();
-  EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("Window node \"y\""),
-                                      HasSubstr("a window of size 0 does not exist")));
+  std::vector<int64_t> many(2000, 1);  // more than goes to a worker unasked
+  const auto large = window(many);
+  many.back() = 0;
+  SessionOptions giving = with({"vendor"});
+  giving.add_initializer("size", *Value::of<int64_t>({2000}, many));
+  for (const Status& status :
+       {prepare(window({4, 0}), with({"vendor"})).status(), prepare(large, giving).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("Window node \"y\""),
+                                        HasSubstr("a window of size 0 does not exist")));
+  }
 }
 
 TEST_F(PluginOperatorsSession, ReportsWhoDefinesWhat) {

@@ -120,5 +120,25 @@ TEST_F(IsolationTest, TheMachineMayAsk) {
   EXPECT_EQ(level_of(of_machine, asking("sandbox")), Isolation::kSandbox);
 }
 
+// The values of such a graph are as many as those of its node, which has them in another order.
+TEST_F(IsolationTest, KernelsOfASingleNodeHaveItsValuesByNumber) {
+  using graph::testing::GraphBuilder;
+  const graph::Model model = test::model_of(
+      GraphBuilder()
+          .input("at", graph::testing::tensor_type(ElementType::kInt64, graph::Shape{{3}}))
+          .constant("from", graph::testing::float_tensor({10, 20, 30, 40}))
+          .node("Gather", {"from", "at"}, {"y"})
+          .output("y")
+          .build());
+  SessionOptions options;
+  options.add_config_entry("session.isolation", "worker");
+  auto session = Session::create(environment(), test::save(folder_, model), options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  const std::vector<int64_t> at = {3, 0, 1};
+  const auto outputs = session->run(std::vector<NamedValue>{{"at", *Value::of<int64_t>({3}, at)}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  EXPECT_THAT(outputs->front().elements<float>(), ::testing::ElementsAre(40, 10, 20));
+}
+
 }  // namespace
 }  // namespace ephost
