@@ -1,11 +1,18 @@
 #include "host/runtime/frame/frame_memory.h"
 
+#include <bit>
 #include <string>
 #include <utility>
 
 #include "host/base/text.h"
 
 namespace ephost::runtime {
+namespace {
+
+// More than there is; twice as many are still a number.
+constexpr uint64_t kMostRounded = uint64_t{1} << 60;
+
+}  // namespace
 
 FrameMemory::FrameMemory(const Program& program)
     : program_(program),
@@ -95,15 +102,28 @@ Result<std::byte*> FrameMemory::take(graph::ValueId id, uint64_t bytes) {
   const uint32_t location = program_.allocation().values[id].location;
   const std::string& name = program_.graph().values[id].name;
   const std::lock_guard lock(mutex_);
+  const std::byte*& pooled = pooled_[id];
+  // Who asks again and again gets the same few blocks.
+  const bool is_again = pooled != nullptr && bytes <= kMostRounded;
+  const uint64_t wanted = is_again ? std::bit_ceil(bytes) : bytes;
   std::byte* memory = nullptr;
   if (location == plan::kHostLocation) {
-    memory = pool_.take(bytes);
+    memory = pool_.take(wanted);
     if (memory == nullptr) return out_of_memory(bytes, "value " + quote(name));
   } else {
-    EPHOST_ASSIGN_OR_RETURN(memory, devices_[location - 1].take(bytes, name));
+    EPHOST_ASSIGN_OR_RETURN(memory, devices_[location - 1].take(wanted, name));
   }
-  pooled_[id] = memory;
+  if (pooled != nullptr) give_back(location, pooled);
+  pooled = memory;
   return memory;
+}
+
+void FrameMemory::give_back(uint32_t location, const std::byte* memory) {
+  if (location == plan::kHostLocation) {
+    pool_.give_back(memory);
+  } else {
+    devices_[location - 1].give_back(memory);
+  }
 }
 
 Value& FrameMemory::adopt(graph::ValueId id) {
@@ -116,11 +136,8 @@ void FrameMemory::release(graph::ValueId root) {
   adopted_.erase(root);
   const auto pooled = pooled_.find(root);
   if (pooled == pooled_.end()) return;
-  const uint32_t location = program_.allocation().values[root].location;
-  if (location == plan::kHostLocation) {
-    pool_.give_back(pooled->second);
-  } else {
-    devices_[location - 1].give_back(pooled->second);
+  if (pooled->second != nullptr) {
+    give_back(program_.allocation().values[root].location, pooled->second);
   }
   pooled_.erase(pooled);
 }

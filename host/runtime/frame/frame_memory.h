@@ -54,7 +54,8 @@ class FrameMemory {
 
   // ---- Open buffers. Steps that run in parallel may call these at the same time.
 
-  // A block for the value, or for the buffer that it is the root of. FAIL where memory runs out.
+  // A block for the value, or for the buffer that it is the root of, instead of the one that it
+  // had. FAIL where memory runs out; then it keeps that one.
   [[nodiscard]] Result<std::byte*> take(graph::ValueId id, uint64_t bytes);
   // Owns a tensor that becomes the value's memory until it is released.
   [[nodiscard]] Value& adopt(graph::ValueId id);
@@ -77,6 +78,7 @@ class FrameMemory {
   Status reserve_blocks();
   Status bind_workspaces();
   Status reserve_lane_workspaces();
+  void give_back(uint32_t location, const std::byte* memory);
   [[nodiscard]] std::byte* block_at(uint32_t location) const {
     return location == plan::kHostLocation ? block_.get() : devices_[location - 1].block();
   }

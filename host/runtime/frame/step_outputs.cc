@@ -46,14 +46,14 @@ Status StepOutputs::allocate(graph::ValueId id, ElementType type,
   if (type == ElementType::kUndefined) type = program_.graph().values[id].type.element;
   EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, tensor_bytes(type, given_shape));
   EPHOST_RETURN_IF_ERROR(check_tensor(id, type, given_shape));
-  const std::span<const int64_t> shape = values_.keep_shape(id, given_shape);
-  if (type == ElementType::kString) return allocate_text(id, bytes, shape);
+  if (type == ElementType::kString) return allocate_text(id, bytes, given_shape);
   if (program_.allocation().values[id].kind == plan::AllocKind::kAllocateOutput) {
-    return bindings_.allocate_output(id, type, shape);
+    return bindings_.allocate_output(id, type, given_shape);
   }
   traced_sizes_[id] = bytes;
   EPHOST_ASSIGN_OR_RETURN(std::byte* const memory, memory_for(id, bytes));
-  values_.set_tensor(id, memory, bytes, type, shape);
+  // Not before: what failed leaves an output that was allocated before as it was.
+  values_.set_tensor(id, memory, bytes, type, values_.keep_shape(id, given_shape));
   return Status::ok_status();
 }
 
@@ -79,7 +79,7 @@ Status StepOutputs::allocate_text(graph::ValueId id, uint64_t bytes,
   const auto count = static_cast<size_t>(bytes / sizeof(eph_string));
   eph_string* const views = values_.text(id).reset(count);
   values_.set_tensor(id, count == 0 ? empty_tensor_memory() : views, bytes, ElementType::kString,
-                     shape);
+                     values_.keep_shape(id, shape));
   return Status::ok_status();
 }
 

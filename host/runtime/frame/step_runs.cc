@@ -100,7 +100,9 @@ ValueBuilder& StepRuns::builder(const StepRun& run) {
     const graph::Value& value = program_.graph().values[ids[i]];
     const bool is_last = value.consumers.size() == 1 && !value.is_graph_output &&
                          std::ranges::count(ids, ids[i]) == 1;
-    if (is_last) inputs[i].taken_view = values_.slot(ids[i]);
+    if (!is_last) continue;
+    inputs[i].taken_view = values_.slot(ids[i]);
+    if (aligned_.has(step_of(run))) inputs[i].taken_copy = aligned_.input(step_of(run), i);
   }
   has_builders_.store(true, std::memory_order_relaxed);
   builder = std::make_unique<ValueBuilder>(std::move(inputs));

@@ -57,9 +57,7 @@ Status ValueBuilder::set_element(const eph_value* tensor, uint64_t element, eph_
 
 Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
   if (value == nullptr) return Value();
-  if (const auto made = made_.find(value); made != made_.end()) {
-    return take ? std::exchange(made->second->value, Value()) : made->second->value;
-  }
+  if (const auto made = made_.find(value); made != made_.end()) return made->second->value;
   for (const Input& input : inputs_) {
     if (input.view == nullptr) continue;
     if (input.view == value && value->memory != 0) {
@@ -71,6 +69,7 @@ Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
     if (input.view == value && take && input.taken_view != nullptr) {
       // A kernel that reads it nevertheless finds an empty value instead of freed memory.
       *input.taken_view = view_of(Value());
+      if (input.taken_copy != nullptr) *input.taken_copy = *input.taken_view;
       return std::exchange(*input.object, Value());
     }
     if (input.view == value) return *input.object;
@@ -78,6 +77,16 @@ Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
     if (const Value* part = part_at(*input.object, value)) return *part;
   }
   return unknown_value();
+}
+
+Result<Value> ValueBuilder::take_base(const eph_value* base) {
+  const auto made = made_.find(base);
+  // What is not a sequence is refused, and stays what it is.
+  if (made == made_.end() || made->second->value.kind() != ValueKind::kSequence) {
+    return find(base, true);
+  }
+  made->second->view = view_of(Value());
+  return std::exchange(made->second->value, Value());
 }
 
 Result<const eph_value*> ValueBuilder::make_sequence(const eph_value* base, uint64_t position,
@@ -89,7 +98,7 @@ Result<const eph_value*> ValueBuilder::make_sequence(const eph_value* base, uint
     if (element == nullptr) return unknown_value();
     EPHOST_ASSIGN_OR_RETURN(elements.emplace_back(), find(element));
   }
-  EPHOST_ASSIGN_OR_RETURN(Value old, find(base, true));
+  EPHOST_ASSIGN_OR_RETURN(Value old, take_base(base));
   EPHOST_ASSIGN_OR_RETURN(Value made,
                           splice(std::move(old), position, removed, std::move(elements)));
   return keep(std::move(made));

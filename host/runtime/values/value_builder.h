@@ -22,8 +22,10 @@ class ValueBuilder {
   struct Input {
     const eph_value* view = nullptr;  // null: left out
     Value* object = nullptr;          // the value itself; null for a tensor
-    eph_value* taken_view =
-        nullptr;  // not null: nobody reads the value later, so it may be moved out
+    // What the plugin and the host see of it. Not null: nobody reads the value later, so it may be
+    // moved out, and then these are empty.
+    eph_value* taken_view = nullptr;
+    eph_value* taken_copy = nullptr;  // null: there is no second view
   };
 
   explicit ValueBuilder(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
@@ -37,7 +39,8 @@ class ValueBuilder {
   [[nodiscard]] Result<const eph_value*> make_map(const eph_value* keys, const eph_value* values);
 
   // A reference to the value behind a plugin's pointer; a copy if it is an input tensor; an empty
-  // value for null. With `take`, the value is moved out if this call is its last reader.
+  // value for null. With `take`, an input is moved out if this call is its last reader. What the
+  // call has made stays where it is until the call ends, as the plugin may still write to it.
   [[nodiscard]] Result<Value> find(const eph_value* value, bool take = false);
 
  private:
@@ -46,6 +49,8 @@ class ValueBuilder {
     Value value;
   };
   eph_value* keep(Value value);
+  // What a sequence is made of; afterwards nobody may read it.
+  [[nodiscard]] Result<Value> take_base(const eph_value* base);
 
   std::vector<Input> inputs_;
   std::unordered_map<const eph_value*, std::unique_ptr<Made>> made_;  // by the address of its view

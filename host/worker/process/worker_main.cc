@@ -49,7 +49,7 @@ Result<SandboxReport> prepare(const Message& bytes) {
 void serve_channel(const ServeChannel& serve, FileDescriptor socket, FileDescriptor page) {
   plugin::SignalStack stack;
   stack.set_up();
-  Result<std::unique_ptr<WorkerChannel>> channel =
+  Result<std::shared_ptr<WorkerChannel>> channel =
       WorkerChannel::open(std::move(socket), std::move(page));
   if (channel.ok()) serve(**channel);
 }

@@ -46,13 +46,19 @@ Result<SandboxReport> await_report(WorkerState& worker) {
   }
   Result<std::optional<Message>> message = receive_packet(worker.socket(), Waiting::kNo);
   if (message.ok() && !*message) return worker.failure_after_hangup();
-  Result<ReadyReport> report =
-      message.ok() ? decode_report((*message)->bytes) : Result<ReadyReport>(message.status());
+  const auto read = [&]() -> Result<ReadyReport> {
+    EPHOST_RETURN_IF_ERROR(message.status());
+    if ((*message)->is_posted || !(*message)->descriptors.empty()) {
+      return Status(StatusCode::kEpFail, "its report is a post, or has descriptors");
+    }
+    return decode_report((*message)->bytes);
+  };
+  const Result<ReadyReport> report = read();
   if (!report.ok()) {
     worker.kill("it sent an invalid message at its start: " + report.status().message());
     return worker.status();
   }
-  if (report->failure.empty()) return std::move(report->sandbox);
+  if (report->failure.empty()) return report->sandbox;
   worker.kill("it is not safe to use: " + report->failure);
   return worker.status();
 }
@@ -109,6 +115,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerOptions option
   // From here on, its destructor ends the worker.
   std::unique_ptr<WorkerProcess> worker(new WorkerProcess(state, std::move(watcher)));
   if (const Status sent = send_order(*state, region); !sent.ok()) {
+    if (sent.code() != StatusCode::kEpFail) return sent;
     return state->failure_after_hangup(sent.message());
   }
   EPHOST_ASSIGN_OR_RETURN(state->sandbox_report, await_report(*state));

@@ -59,7 +59,7 @@ void WorkerState::set_ended(Ending ending) {
     explain_locked(ending);
     ending_ = ending;
     is_over_.store(true, std::memory_order_release);
-    for (HostChannel* channel : channels_) channel->wake_at_death();
+    for (HostChannel* channel : channels_) channel->close();
     ended_.notify_all();
   }
   if (is_failure && options_.on_failure) options_.on_failure(ending);
@@ -152,6 +152,7 @@ Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
   auto channel = std::unique_ptr<HostChannel>(
       new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
   if (const Status status = send_packet(socket_, message, Waiting::kNo); !status.ok()) {
+    if (status.code() != StatusCode::kEpFail) return status;
     return failure_after_hangup(status.message());
   }
   const std::lock_guard lock(mutex_);

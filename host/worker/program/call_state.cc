@@ -2,9 +2,11 @@
 
 #include <cstring>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "host/worker/protocol/records.h"
+#include "host/worker/protocol/serialized.h"
 
 namespace ephost::worker {
 namespace {
@@ -76,8 +78,8 @@ Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& re
 
 Result<wire::Answer> ask(WorkerChannel& channel, const wire::Callback& callback,
                          SealedMapping* sealed) {
-  EPHOST_ASSIGN_OR_RETURN(const Message message,
-                          channel.call_back({callback.SerializeAsString(), {}}));
+  EPHOST_ASSIGN_OR_RETURN(std::string bytes, serialized(callback, "a callback", kMaxFromWorker));
+  EPHOST_ASSIGN_OR_RETURN(const Message message, channel.call_back({std::move(bytes), {}}));
   wire::Answer answer;
   if (!answer.ParseFromString(message.bytes)) {
     return Status(StatusCode::kFail, "the host's answer cannot be read");

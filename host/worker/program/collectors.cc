@@ -7,6 +7,7 @@
 #include "host/plugin/adopt.h"
 #include "host/worker/program/run_slot.h"
 #include "host/worker/protocol/records.h"
+#include "host/worker/protocol/serialized.h"
 
 namespace ephost::worker {
 namespace {
@@ -15,9 +16,6 @@ Status from(const wire::Answer& answer) {
   if (answer.code() == EPH_OK) return {};
   return Status(static_cast<StatusCode>(answer.code()), answer.message());
 }
-
-// Payloads are sent in pieces of this size.
-constexpr uint64_t kPiece = uint64_t{16} << 20;
 
 }  // namespace
 
@@ -175,7 +173,7 @@ int32_t ServedWriter::write_payload(eph_context_writer* handle, uint32_t payload
   return run_slot(error, [&]() -> Status {
     const auto* bytes = static_cast<const char*>(data);
     do {
-      const uint64_t piece = std::min(size, kPiece);
+      const uint64_t piece = std::min<uint64_t>(size, kContentPiece);
       wire::Callback callback;
       callback.set_asked(wire::WRITER_WRITE);
       callback.set_payload(payload);

@@ -137,14 +137,24 @@ void ServedCalls::write_context(const Call& call, wire::Answer& out) {
             static_cast<eph_context_writer*>(&writer));
 }
 
+void ServedCalls::destroy_computation(uint64_t handle) {
+  const std::unique_ptr<ServedComputation> own(&computation_of(handle));
+  plugin::call_release(site("destroy", own->kind, own->name), own->table.destroy, own->handle);
+}
+
+// Of all answers, only those with computations can be too large to be sent.
+void ServedCalls::discard(const wire::Answer& answer) {
+  for (const wire::Computation& made : answer.computations()) {
+    if (made.handle() != 0) destroy_computation(made.handle());
+  }
+}
+
 void ServedCalls::answer_computation(const wire::Request& request, wire::Answer& out) {
+  if (request.call() == wire::COMPUTATION_DESTROY) {
+    return destroy_computation(request.computation());
+  }
   ServedComputation& of = computation_of(request.computation());
   switch (request.call()) {
-    case wire::COMPUTATION_DESTROY: {
-      const std::unique_ptr<ServedComputation> own(&of);
-      plugin::call_release(site("destroy", of.kind, of.name), of.table.destroy, of.handle);
-      return;
-    }
     case wire::COMPUTATION_CREATE_STATE: {
       void* state = nullptr;
       call_slot(site("create_state", of.kind, of.name), out, of.table.create_state, of.handle,

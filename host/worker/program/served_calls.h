@@ -104,6 +104,8 @@ class ServedCalls {
   // `plain`: the run. `call`: of a run that came as a message, else null.
   void compute(WorkerChannel& channel, RunMemory& memory, std::span<const std::byte> plain,
                CallState* call, wire::Answer& out);
+  // Destroys what was made for an answer that the host never gets.
+  void discard(const wire::Answer& answer);
 
  private:
   [[nodiscard]] std::string_view name() const { return plugin_->manifest.provider; }
@@ -137,6 +139,7 @@ class ServedCalls {
   void compile(const Call& call, wire::Answer& out);
   Status read_context(CallState& call, const wire::Context& given, eph_ep_context& out);
   void write_context(const Call& call, wire::Answer& out);
+  void destroy_computation(uint64_t handle);
   void answer_computation(const wire::Request& request, wire::Answer& out);
 
   // extension_calls.cc

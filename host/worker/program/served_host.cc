@@ -1,13 +1,17 @@
 #include "host/worker/program/served_host.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/thread_pool.h"
 #include "host/plugin/calls/call.h"
 #include "host/worker/program/call_state.h"
@@ -21,8 +25,11 @@ using Clock = std::chrono::steady_clock;
 // The host drops reports that come faster, and need not be asked more often.
 constexpr auto kPause = std::chrono::milliseconds(1);
 
+// With room for the rest of its post.
+constexpr size_t kLongestLateLine = kMaxPostBytes - 64;
+
 struct ThisCall {
-  WorkerChannel* channel = nullptr;
+  WorkerChannel* channel = nullptr;  // null: of a thread that serves no call, as the plugin's own
   Clock::time_point last_report;
   Clock::time_point last_question;
   std::string message;
@@ -30,45 +37,104 @@ struct ThisCall {
 };
 thread_local ThisCall this_call;
 
-// Of threads that serve no call, such as the plugin's own.
-struct Calls {
-  std::mutex mutex;
-  std::vector<WorkerChannel*> active;
-  std::vector<wire::Callback> late;
+// The channels that are served, most of them outside of a call.
+struct Channels {
+  std::mutex mutex;  // never held while anybody waits for the host
+  std::vector<std::shared_ptr<WorkerChannel>> all;
 };
-constexpr size_t kMostLate = 1000;
 
-Calls& calls() {
-  static auto* const all = new Calls;  // threads of the plugin may outlive main
-  return *all;
+Channels& channels() {
+  static auto* const served = new Channels;  // threads of the plugin may outlive main
+  return *served;
 }
 
-// Uses the channel of this thread's call, or else that of any call that lasts: the first with which
-// `use` succeeds.
-template <class Use>
-bool with_channel(Use use) {
-  if (this_call.channel != nullptr) return use(*this_call.channel);
-  Calls& all = calls();
-  const std::lock_guard lock(all.mutex);
-  return std::any_of(all.active.begin(), all.active.end(),
-                     [&](WorkerChannel* channel) { return use(*channel); });
+std::vector<std::shared_ptr<WorkerChannel>> served_channels() {
+  const std::lock_guard lock(channels().mutex);
+  return channels().all;
 }
 
+// By the channel of this thread's call, or else that of any call that lasts: the first that has an
+// answer.
 std::optional<wire::Answer> ask_host(const wire::Callback& callback) {
-  std::optional<wire::Answer> answer;
-  with_channel([&](WorkerChannel& channel) {
+  const auto ask_by = [&](WorkerChannel& channel) -> std::optional<wire::Answer> {
     Result<wire::Answer> given = ask(channel, callback);
-    if (given.ok()) answer = std::move(*given);
-    return answer.has_value();
-  });
-  return answer;
+    if (!given.ok()) return std::nullopt;
+    return std::move(*given);
+  };
+  if (this_call.channel != nullptr) return ask_by(*this_call.channel);
+  for (const auto& channel : served_channels()) {
+    if (auto answer = ask_by(*channel)) return answer;
+  }
+  return std::nullopt;
 }
 
-// Whether the host was told, without or with waiting for it.
-bool tell_host(const wire::Callback& callback) {
-  const std::string bytes = callback.SerializeAsString();
-  return with_channel([&](WorkerChannel& channel) { return channel.post({bytes}); }) ||
-         ask_host(callback).has_value();
+bool post_by_any(const std::string& bytes) {
+  const auto served = served_channels();
+  return std::any_of(served.begin(), served.end(),
+                     [&](const auto& channel) { return channel->post({bytes}); });
+}
+
+// To what can be posted; UTF-8 stays so.
+void shorten(std::string& line) {
+  if (line.size() <= kLongestLateLine) return;
+  size_t end = kLongestLateLine;
+  while (end != 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80) --end;
+  line.resize(end);
+  line += "...";
+}
+
+// What threads have logged that serve no call. Who serves a call may wait for such a thread, so
+// that it never waits for the host; what cannot be posted is kept.
+class LateLines {
+ public:
+  // Posts what can be posted now.
+  void add(wire::Callback line) {
+    const std::lock_guard lock(mutex_);
+    if (lines_.size() == kMost) {
+      ++dropped_;
+    } else {
+      lines_.push_back(std::move(line));
+    }
+    send_locked();
+  }
+
+  // By who serves a call, at its beginning and its end.
+  void send() noexcept {
+    if (is_empty_.load(std::memory_order_acquire)) return;
+    try {
+      const std::lock_guard lock(mutex_);
+      send_locked();
+    } catch (const std::exception&) {  // the next time
+    }
+  }
+
+ private:
+  static constexpr size_t kMost = 1000;
+
+  void send_locked() {
+    while (!lines_.empty() && post_by_any(lines_.front().SerializeAsString())) lines_.pop_front();
+    if (lines_.empty() && dropped_ != 0) {
+      wire::Callback note;
+      note.set_asked(wire::HOST_LOG);
+      note.set_severity(EPH_LOG_WARNING);
+      note.set_text(
+          formatted("{} messages of threads of the plugin were dropped: more than {} had "
+                    "to wait for a call of the host",
+                    dropped_, kMost));
+      if (post_by_any(note.SerializeAsString())) dropped_ = 0;
+    }
+    is_empty_.store(lines_.empty() && dropped_ == 0, std::memory_order_release);
+  }
+
+  std::mutex mutex_;
+  std::deque<wire::Callback> lines_;
+  size_t dropped_ = 0;
+  std::atomic<bool> is_empty_{true};
+};
+
+LateLines& late_lines() {
+  static auto* const lines = new LateLines;
+  return *lines;
 }
 
 ThreadPool& pool() {
@@ -104,23 +170,25 @@ class Loop {
 
 }  // namespace
 
+ServedChannel::ServedChannel(WorkerChannel& channel) : channel_(channel) {
+  const std::lock_guard lock(channels().mutex);
+  channels().all.push_back(channel.shared_from_this());
+}
+
+ServedChannel::~ServedChannel() {
+  const std::lock_guard lock(channels().mutex);
+  std::erase_if(channels().all, [&](const auto& served) { return served.get() == &channel_; });
+}
+
 ActiveCall::ActiveCall(WorkerChannel& channel) {
   this_call = {};
   this_call.channel = &channel;
-  const std::lock_guard lock(calls().mutex);
-  calls().active.push_back(&channel);
+  late_lines().send();
 }
 
 ActiveCall::~ActiveCall() {
-  const std::lock_guard lock(calls().mutex);
-  std::erase(calls().active, this_call.channel);
-  this_call.channel = nullptr;
-}
-
-void take_late(wire::Answer& answer) {
-  const std::lock_guard lock(calls().mutex);
-  for (wire::Callback& late : calls().late) answer.add_late()->Swap(&late);
-  calls().late.clear();
+  this_call = {};
+  late_lines().send();
 }
 
 ServedHost::ServedHost(std::string provider, const wire::Create& offer)
@@ -141,9 +209,12 @@ void ServedHost::log(const eph_host*, int32_t severity, eph_string message) noex
     callback.set_asked(wire::HOST_LOG);
     callback.set_severity(severity);
     callback.set_text(copy(message));
-    if (tell_host(callback)) return;
-    const std::lock_guard lock(calls().mutex);
-    if (calls().late.size() < kMostLate) calls().late.push_back(std::move(callback));
+    if (this_call.channel == nullptr) {
+      shorten(*callback.mutable_text());
+      late_lines().add(std::move(callback));
+    } else if (!this_call.channel->post({callback.SerializeAsString()})) {
+      (void)ask_host(callback);
+    }
   } catch (const std::exception&) {  // only this message is lost
   }
 }
@@ -152,35 +223,37 @@ void ServedHost::report(const eph_host*, double fraction, eph_string message) no
   try {
     const auto now = Clock::now();
     const bool says_more = !view(message).empty() && view(message) != this_call.message;
-    if (this_call.channel != nullptr && !says_more && fraction < 1 &&
-        now - this_call.last_report < kPause) {
-      return;
-    }
+    if (!says_more && fraction < 1 && now - this_call.last_report < kPause) return;
     this_call.last_report = now;
     if (says_more) this_call.message = copy(message);
     wire::Callback callback;
     callback.set_asked(wire::PROGRESS_REPORT);
     callback.set_fraction(fraction);
     callback.set_text(copy(message));
-    (void)tell_host(callback);
+    const std::string bytes = callback.SerializeAsString();
+    if (this_call.channel == nullptr) {
+      (void)post_by_any(bytes);
+    } else if (!this_call.channel->post({bytes})) {
+      (void)ask_host(callback);
+    }
   } catch (const std::exception&) {  // only this report is lost
   }
 }
 
 int32_t ServedHost::is_cancelled(const eph_host*) noexcept {
   try {
-    if (this_call.is_cancelled) return 1;
+    WorkerChannel* const own = this_call.channel;
+    if (own != nullptr && this_call.is_cancelled) return 1;
     const auto now = Clock::now();
-    if (this_call.channel != nullptr && now - this_call.last_question < kPause) {
-      return this_call.channel->is_cancelled() ? 1 : 0;
+    if (now - this_call.last_question < kPause) {
+      return this_call.is_cancelled || (own != nullptr && own->is_cancelled()) ? 1 : 0;
     }
     this_call.last_question = now;
     wire::Callback callback;
     callback.set_asked(wire::PROGRESS_IS_CANCELLED);
     const std::optional<wire::Answer> answer = ask_host(callback);
-    const bool is_cancelled = answer && answer->code() != 0;
-    if (this_call.channel != nullptr) this_call.is_cancelled = is_cancelled;
-    return is_cancelled ? 1 : 0;
+    this_call.is_cancelled = answer && answer->code() != 0;
+    return this_call.is_cancelled ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }

@@ -14,7 +14,20 @@
 
 namespace ephost::worker {
 
-// A call of the host lasts while this object lives, on the thread that serves it.
+// A channel is served while this object lives: threads that serve none may use it during its calls.
+class ServedChannel {
+ public:
+  explicit ServedChannel(WorkerChannel& channel);
+  ServedChannel(const ServedChannel&) = delete;
+  ServedChannel& operator=(const ServedChannel&) = delete;
+  ~ServedChannel();
+
+ private:
+  WorkerChannel& channel_;
+};
+
+// A call of the host lasts while this object lives, on the thread that serves it. Begins and ends
+// with what was logged outside of any call, as far as it can be posted.
 class ActiveCall {
  public:
   explicit ActiveCall(WorkerChannel& channel);
@@ -22,9 +35,6 @@ class ActiveCall {
   ActiveCall& operator=(const ActiveCall&) = delete;
   ~ActiveCall();
 };
-
-// Moves what was written to the log outside of any call into the answer of one.
-void take_late(wire::Answer& answer);
 
 // Lives as long as the provider that was created with it, at a fixed address.
 class ServedHost : public eph_host {

@@ -10,17 +10,11 @@
 #include "host/base/format.h"
 #include "host/worker/program/run_slot.h"
 #include "host/worker/protocol/records.h"
+#include "host/worker/protocol/serialized.h"
+#include "host/worker/protocol/tensor_bytes.h"
 
 namespace ephost::worker {
 namespace {
-
-bool is_numeric(const eph_value& value) {
-  return value.kind == EPH_KIND_TENSOR && value.element_type != EPH_ELEMENT_STRING;
-}
-
-std::span<const std::byte> bytes_of(const eph_value& value) {
-  return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
-}
 
 void add_shape(const int64_t* shape, uint32_t rank, wire::Callback& callback) {
   if (shape != nullptr) callback.mutable_shape()->Add(shape, shape + rank);
@@ -164,18 +158,37 @@ Result<uint32_t> ServedRun::number_of(const eph_value* value, std::string_view s
                           slot));
 }
 
-void ServedRun::add_content(const eph_value* value, wire::Callback& callback) {
+Status ServedRun::send_contents(wire::Callback& callback) {
+  content_bytes_ = 0;
+  if (callback.contents().empty()) return {};
+  wire::Callback writing;
+  writing.set_asked(wire::RUN_WRITE_TENSORS);
+  writing.mutable_contents()->Swap(callback.mutable_contents());
+  return ask_host(writing).status();
+}
+
+Status ServedRun::add_content(const eph_value* value, wire::Callback& callback) {
+  if (callback.contents().empty()) content_bytes_ = 0;
   const auto found = made_.find(value);
-  if (found == made_.end() || found->second.tensor == nullptr) return;
+  if (found == made_.end() || found->second.tensor == nullptr) return {};
   Made& made = found->second;
   const auto bytes = bytes_of(*made.tensor);
   const Hash128 checksum = content_checksum(bytes);
-  if (made.was_sent && made.sent == checksum) return;
-  wire::TensorContent& content = *callback.add_contents();
-  content.set_number(made.number);
-  content.set_content(bytes.data(), bytes.size());
+  if (made.was_sent && made.sent == checksum) return {};
+  size_t sent = 0;
+  do {
+    const size_t size = std::min(bytes.size() - sent, kContentPiece);
+    if (size > kContentPiece - content_bytes_) EPHOST_RETURN_IF_ERROR(send_contents(callback));
+    wire::TensorContent& content = *callback.add_contents();
+    content.set_number(made.number);
+    content.set_offset(sent);
+    content.set_content(bytes.data() + sent, size);
+    content_bytes_ += size;
+    sent += size;
+  } while (sent != bytes.size());
   made.sent = checksum;
   made.was_sent = true;
+  return {};
 }
 
 const eph_value* ServedRun::keep(const eph_value& value, uint32_t number) {
@@ -187,10 +200,8 @@ const eph_value* ServedRun::keep(const eph_value& value, uint32_t number) {
 
 Status ServedRun::finish() {
   wire::Callback callback;
-  callback.set_asked(wire::RUN_WRITE_TENSORS);
-  for (const auto& [value, made] : made_) add_content(value, callback);
-  if (callback.contents().empty()) return {};
-  return ask_host(callback).status();
+  for (const auto& [value, made] : made_) EPHOST_RETURN_IF_ERROR(add_content(value, callback));
+  return send_contents(callback);
 }
 
 int32_t ServedRun::allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
@@ -294,7 +305,7 @@ int32_t ServedRun::make_sequence(eph_run* handle, const eph_value* base, uint64_
     for (uint64_t i = 0; i < inserted_count; ++i) {
       EPHOST_ASSIGN_OR_RETURN(const uint32_t number, run.number_of(inserted[i], "make_sequence"));
       callback.add_numbers(number);
-      run.add_content(inserted[i], callback);
+      EPHOST_RETURN_IF_ERROR(run.add_content(inserted[i], callback));
     }
     EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, run.ask_host(callback));
     // The host has checked position and number.
@@ -328,7 +339,7 @@ int32_t ServedRun::make_map(eph_run* handle, const eph_value* keys, const eph_va
     for (const eph_value* const part : {keys, values}) {
       EPHOST_ASSIGN_OR_RETURN(const uint32_t number, run.number_of(part, "make_map"));
       callback.add_numbers(number);
-      run.add_content(part, callback);
+      EPHOST_RETURN_IF_ERROR(run.add_content(part, callback));
     }
     EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, run.ask_host(callback));
     auto* const parts = run.storage_.array<eph_value>(2);
@@ -354,7 +365,7 @@ int32_t ServedRun::set_output(eph_run* handle, uint32_t index, const eph_value* 
     if (value != nullptr) {
       EPHOST_ASSIGN_OR_RETURN(const uint32_t number, run.number_of(value, "set_output"));
       callback.set_number(number);
-      run.add_content(value, callback);
+      EPHOST_RETURN_IF_ERROR(run.add_content(value, callback));
     }
     return run.ask_host(callback).status();
   });

@@ -89,8 +89,11 @@ class ServedRun : public eph_run {
   Status number_parts(const wire::Value& value, const eph_value& read);
   // The number of a value that the plugin passes; INVALID_ARGUMENT for one that it may not.
   Result<uint32_t> number_of(const eph_value* value, std::string_view slot) const;
-  // Adds what was written to a value since the host got it last.
-  void add_content(const eph_value* value, wire::Callback& callback);
+  // Adds what was written to a value since the host got it last. What is more than a piece goes
+  // ahead, in callbacks of its own.
+  Status add_content(const eph_value* value, wire::Callback& callback);
+  // Sends the contents that were added so far.
+  Status send_contents(wire::Callback& callback);
   const eph_value* keep(const eph_value& value, uint32_t number);
   // The host's answer; its failure is the Status.
   Result<wire::Answer> ask_host(const wire::Callback& callback);
@@ -103,6 +106,7 @@ class ServedRun : public eph_run {
   std::vector<eph_value*> pointers_;
   std::map<const eph_value*, uint32_t> numbers_;
   std::map<const eph_value*, Made> made_;
+  size_t content_bytes_ = 0;  // of the callback that is being made
 };
 
 }  // namespace ephost::worker

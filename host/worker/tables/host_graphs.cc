@@ -11,6 +11,7 @@
 #include "host/base/format.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
+#include "host/worker/protocol/tensor_bytes.h"
 
 namespace ephost::worker {
 namespace {
@@ -19,14 +20,6 @@ namespace {
 constexpr uint64_t kSmallConstant = 4096;
 // Descriptions of graphs up to this size go into the message, larger ones into memory of their own.
 constexpr size_t kSmallGraphs = 16384;
-
-std::span<const std::byte> bytes_of(const eph_value& value) {
-  return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
-}
-
-bool is_plain_tensor(const eph_value& value) {
-  return value.kind == EPH_KIND_TENSOR && value.element_type != EPH_ELEMENT_STRING;
-}
 
 template <class T, class Field>
 void add(const T* values, uint64_t count, Field& out) {
@@ -71,7 +64,7 @@ void write(const eph_value& value, Outgoing& outgoing, wire::Value& out) {
   if (value.kind == EPH_KIND_NONE || value.data == nullptr) return;
   if (value.memory != 0) {
     out.set_address(reinterpret_cast<uint64_t>(value.data));
-  } else if (is_plain_tensor(value)) {
+  } else if (is_numeric(value)) {
     if (outgoing.refer(bytes_of(value), *out.mutable_data()->mutable_shared())) return;
     out.mutable_data()->set_content(value.data, static_cast<size_t>(value.byte_size));
   } else if (value.kind == EPH_KIND_TENSOR) {
@@ -86,9 +79,16 @@ void write(const eph_value& value, Outgoing& outgoing, wire::Value& out) {
   }
 }
 
+// A worker may read a node with bodies again and again.
+uint32_t HostGraphs::number_of(const eph_graph* graph) {
+  const auto [known, is_new] =
+      numbers_.try_emplace(graph, static_cast<uint32_t>(graphs_.size() + 1));
+  if (is_new) graphs_.push_back(graph);
+  return known->second;
+}
+
 Status HostGraphs::write_frame(const eph_graph* graph, wire::Graph& out) {
-  graphs_.push_back(graph);
-  out.set_number(static_cast<uint32_t>(graphs_.size()));
+  out.set_number(number_of(graph));
   eph_graph_info info = {};
   info.struct_size = sizeof(info);
   ErrorText error;
@@ -193,7 +193,7 @@ void HostGraphs::write_value(const eph_value_info& info, uint32_t index, uint64_
 }
 
 void HostGraphs::write_constant(const eph_value& constant, uint64_t most_inline, wire::Value& out) {
-  if (!is_plain_tensor(constant) || constant.byte_size <= most_inline) {
+  if (!is_numeric(constant) || constant.byte_size <= most_inline) {
     write(constant, outgoing_, out);
     return;
   }
@@ -245,8 +245,7 @@ Status HostGraphs::write_all(const eph_graph* graph, wire::Graph& out) {
 
 Status HostGraphs::write_one(const eph_graph* graph, uint32_t node, wire::Graph& out) {
   EPHOST_RETURN_IF_ERROR(write_frame(graph, out));
-  // Inputs and outputs of the graph may be many, and a kernel has no use for them: they are asked
-  // for with the graph's nodes.
+  // Other nodes and values are asked for, which a kernel hardly ever does.
   eph_node_info info = {};
   info.struct_size = sizeof(info);
   ErrorText error;
@@ -286,12 +285,8 @@ Status HostGraphs::answer_whole(const eph_graph* graph, wire::Answer& out) {
   const int32_t code = graph->api->get_graph(graph, &info, &error);
   if (code != EPH_OK) return failed("get_graph", code, error);
   EPHOST_RETURN_IF_ERROR(write_part(graph, info.node_count, info.value_count, *out.mutable_part()));
-  EPHOST_ASSIGN_OR_RETURN(
-      FileDescriptor sealed,
-      SealedMapping::seal("ephost-graph", std::as_bytes(std::span(std::as_const(plain_)))));
-  out.set_has_sealed(true);
-  out.set_sealed_size(plain_.size());
-  outgoing_.attach(std::move(sealed));
+  EPHOST_RETURN_IF_ERROR(
+      attach("ephost-graph", std::as_bytes(std::span(std::as_const(plain_))), out));
   plain_ = {};
   return {};
 }
@@ -302,20 +297,23 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
                   formatted("asks for graph {}, which it was not given", callback.graph()));
   }
   const eph_graph* const graph = graphs_[callback.graph() - 1];
-  if (callback.asked() == wire::READ_GRAPH && callback.is_whole()) return answer_whole(graph, out);
   ErrorText error;
   int32_t code = EPH_OK;
-  if (callback.asked() == wire::GRAPH_GET_ONNX) {
+  // What the host cannot do fails the callback alone.
+  const auto check = [&](const Status& status) {
+    if (status.ok()) return;
+    code = static_cast<int32_t>(status.code());
+    error.api->set_message(&error, text_of(status.message()));
+  };
+  if (callback.asked() == wire::READ_GRAPH && callback.is_whole()) {
+    check(answer_whole(graph, out));
+  } else if (callback.asked() == wire::GRAPH_GET_ONNX) {
     eph_bytes bytes = {};
     code = graph->api->get_onnx(graph, callback.outside_bytes(), &bytes, &error);
     if (code == EPH_OK) {
-      EPHOST_ASSIGN_OR_RETURN(
-          FileDescriptor sealed,
-          SealedMapping::seal("ephost-onnx", {static_cast<const std::byte*>(bytes.data),
-                                              static_cast<size_t>(bytes.size)}));
-      out.set_has_sealed(true);
-      out.set_sealed_size(bytes.size);
-      outgoing_.attach(std::move(sealed));
+      check(attach("ephost-onnx",
+                   {static_cast<const std::byte*>(bytes.data), static_cast<size_t>(bytes.size)},
+                   out));
     }
   } else if (callback.asked() == wire::READ_GRAPH && !callback.is_value()) {
     eph_node_info info = {};
@@ -323,7 +321,7 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
     code = graph->api->get_node(graph, callback.index(), &info, &error);
     if (code == EPH_OK) {
       GraphPartWriter writer(plain_, *out.mutable_part(), 1, 0);
-      EPHOST_RETURN_IF_ERROR(write_node(info, callback.index(), writer));
+      check(write_node(info, callback.index(), writer));
     }
   } else {
     eph_value_info info = {};
@@ -333,21 +331,25 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
       GraphPartWriter writer(plain_, *out.mutable_part(), 0, 1);
       write_value(info, callback.index(), kSmallConstant, writer);
     } else if (code == EPH_OK) {
-      if (info.constant == nullptr || !is_plain_tensor(*info.constant)) {
+      if (info.constant == nullptr || !is_numeric(*info.constant)) {
         return Status(StatusCode::kEpFail,
                       formatted("asks for the data of value {}, which has none", callback.index()));
       }
-      EPHOST_ASSIGN_OR_RETURN(FileDescriptor sealed,
-                              SealedMapping::seal("ephost-constant", bytes_of(*info.constant)));
-      out.set_has_sealed(true);
-      out.set_sealed_size(info.constant->byte_size);
-      outgoing_.attach(std::move(sealed));
+      check(attach("ephost-constant", bytes_of(*info.constant), out));
     }
   }
   out.set_plain(std::exchange(plain_, {}));
   out.set_code(code);
   out.set_has_message(error.is_set());
   out.set_message(error.text());
+  return {};
+}
+
+Status HostGraphs::attach(const char* name, std::span<const std::byte> bytes, wire::Answer& out) {
+  EPHOST_ASSIGN_OR_RETURN(FileDescriptor sealed, SealedMapping::seal(name, bytes));
+  out.set_has_sealed(true);
+  out.set_sealed_size(bytes.size());
+  outgoing_.attach(std::move(sealed));
   return {};
 }
 

@@ -4,8 +4,11 @@
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -42,6 +45,7 @@ class HostGraphs {
   Status answer(const wire::Callback& callback, wire::Answer& out);
 
  private:
+  uint32_t number_of(const eph_graph* graph);
   Status write_frame(const eph_graph* graph, wire::Graph& out);
   Status write_part(const eph_graph* graph, uint64_t nodes, uint64_t values, wire::GraphPart& out);
   Status answer_whole(const eph_graph* graph, wire::Answer& out);
@@ -53,10 +57,12 @@ class HostGraphs {
   Status add_value(const eph_graph* graph, uint32_t index, GraphPartWriter& writer);
   Result<PlainAttribute> plain_attribute(const eph_attribute& attribute, GraphPartWriter& writer);
   void write_constant(const eph_value& constant, uint64_t most_inline, wire::Value& out);
+  Status attach(const char* name, std::span<const std::byte> bytes, wire::Answer& out);
 
   Outgoing& outgoing_;
   std::vector<const eph_graph*> graphs_;  // by number - 1
-  std::string plain_;                     // of what was not sent yet
+  std::unordered_map<const eph_graph*, uint32_t> numbers_;
+  std::string plain_;  // of what was not sent yet
 };
 
 }  // namespace ephost::worker

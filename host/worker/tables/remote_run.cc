@@ -1,12 +1,14 @@
 #include "host/worker/tables/remote_run.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
 #include "host/base/format.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
+#include "host/worker/protocol/tensor_bytes.h"
 #include "host/worker/tables/host_graphs.h"
 
 namespace ephost::worker {
@@ -20,14 +22,6 @@ std::optional<SharedPlace> place_of(Outgoing& outgoing, const RunFacts& facts,
                                     std::span<const std::byte> bytes, SharedAccess access) {
   if (facts.alignment > kPage) return std::nullopt;
   return outgoing.place(bytes, access);
-}
-
-bool is_numeric(const eph_value& value) {
-  return value.kind == EPH_KIND_TENSOR && value.element_type != EPH_ELEMENT_STRING;
-}
-
-std::span<const std::byte> bytes_of(const eph_value& value) {
-  return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
 }
 
 bool contains(std::span<const std::byte> outer, std::span<const std::byte> inner) {
@@ -243,8 +237,26 @@ void RemoteRun::write_request(wire::Request& out) {
   for (wire::Value& value : structured_) out.add_values()->Swap(&value);
 }
 
+// Memory for an output of its own, which becomes larger rarely where the worker asks again and
+// again.
+Status RemoteRun::reserve_late(uint32_t output, uint64_t size) {
+  if (late_.size() <= output) late_.resize(run_.output_count);
+  SharedMemory& memory = late_[output];
+  const uint64_t least = std::max(size, facts_.alignment > kPage ? uint64_t{kLargeRegion} : 0);
+  const size_t before = memory.bytes().size();
+  if (before >= least) return {};
+  EPHOST_ASSIGN_OR_RETURN(
+      memory, SharedMemory::create("ephost-output",
+                                   static_cast<size_t>(before == 0 ? least : std::bit_ceil(least)),
+                                   SharedAccess::kReadWrite));
+  return {};
+}
+
 // Memory for an output whose size became known within the call.
-Status RemoteRun::place_late(eph_value& value, wire::Answer& out) {
+Status RemoteRun::place_late(uint32_t output, wire::Answer& out) {
+  eph_value& value = *run_.outputs[output];
+  // What was staged for it before is that of other memory.
+  std::erase_if(copies_, [&](const CopyBack& copy) { return copy.to == &value; });
   std::vector<int64_t> extents;
   PlainValue plain = frame(value, extents);
   plain.form = PlainForm::kShared;
@@ -256,18 +268,12 @@ Status RemoteRun::place_late(eph_value& value, wire::Answer& out) {
       plain.region = place->region->id;
       plain.offset = place->offset;
     } else {
-      const uint64_t least = facts_.alignment > kPage ? kLargeRegion : 0;
-      EPHOST_ASSIGN_OR_RETURN(
-          SharedMemory memory,
-          SharedMemory::create("ephost-output",
-                               static_cast<size_t>(std::max(value.byte_size, least)),
-                               SharedAccess::kReadWrite));
-      if (!outgoing_.refer(memory.region())) return broken("too many regions");
+      EPHOST_RETURN_IF_ERROR(reserve_late(output, value.byte_size));
+      const SharedMemory& memory = late_[output];
+      if (!outgoing_.refer(memory.region())) return Status(StatusCode::kFail, "too many regions");
       plain.region = memory.region()->id;
-      std::erase_if(copies_, [&](const CopyBack& copy) { return copy.to == &value; });
       copies_.push_back({memory.bytes().data(), &value, static_cast<std::byte*>(value.data),
                          static_cast<size_t>(value.byte_size)});
-      late_.push_back(std::move(memory));
     }
   }
   std::string& bytes = *out.mutable_plain_value();
@@ -287,14 +293,16 @@ Status RemoteRun::take_contents(const wire::Callback& callback) {
   for (const wire::TensorContent& content : callback.contents()) {
     const uint32_t number = content.number();
     eph_value* const tensor = number == 0 || number > made_.size() ? nullptr : made_[number - 1];
-    if (tensor == nullptr || !is_numeric(*tensor) ||
-        content.content().size() != tensor->byte_size) {
-      return broken(
-          formatted("wrote {} bytes of value {} of a run, which is not a tensor of that size",
-                    content.content().size(), number));
+    const std::string& bytes = content.content();
+    if (tensor == nullptr || !is_numeric(*tensor) || content.offset() > tensor->byte_size ||
+        bytes.size() > tensor->byte_size - content.offset()) {
+      return broken(formatted(
+          "wrote {} bytes at {} of value {} of a run, which is not a tensor that has them",
+          bytes.size(), content.offset(), number));
     }
-    if (tensor->byte_size != 0) {
-      std::memcpy(tensor->data, content.content().data(), content.content().size());
+    if (!bytes.empty()) {
+      std::memcpy(static_cast<std::byte*>(tensor->data) + content.offset(), bytes.data(),
+                  bytes.size());
     }
   }
   return {};
@@ -317,7 +325,9 @@ Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
       code = api.allocate_output(&run_, callback.index(), callback.element_type(), shape.data(),
                                  static_cast<uint32_t>(shape.size()), &error);
       if (code == EPH_OK) {
-        EPHOST_RETURN_IF_ERROR(place_late(*run_.outputs[callback.index()], out));
+        const Status placed = place_late(callback.index(), out);
+        code = static_cast<int32_t>(placed.code());
+        if (!placed.ok()) error.api->set_message(&error, text_of(placed.message()));
       }
       break;
     case wire::RUN_SET_STRING:

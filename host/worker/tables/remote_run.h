@@ -71,7 +71,8 @@ class RemoteRun {
   void add_structured(const eph_value& value, wire::Value& out);
   bool shares_by_definition(uint32_t output, const eph_value& value) const;
   Status stage();
-  Status place_late(eph_value& value, wire::Answer& out);
+  Status reserve_late(uint32_t output, uint64_t size);
+  Status place_late(uint32_t output, wire::Answer& out);
   Status take_contents(const wire::Callback& callback);
   Result<const eph_value*> value_of(uint32_t number) const;
 
@@ -84,7 +85,7 @@ class RemoteRun {
   std::vector<int64_t> extents_;
   std::vector<Staged> staged_;
   std::vector<CopyBack> copies_;
-  std::vector<SharedMemory> late_;
+  std::vector<SharedMemory> late_;  // by output
   std::vector<wire::Value> structured_;
   std::vector<const eph_value*> numbered_;  // by number - 1
   std::vector<eph_value*> made_;            // likewise; null for what was not made as a tensor

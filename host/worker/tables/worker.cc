@@ -10,6 +10,7 @@
 #include "host/base/printable.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
+#include "host/worker/tables/incoming.h"
 #include "host/worker/tables/worker_program.h"
 
 namespace ephost::worker {
@@ -24,28 +25,15 @@ bool is_probe(wire::Call call) {
          call == wire::PROVIDER_LIST_TARGETS || call == wire::PROVIDER_VALIDATE;
 }
 
-void log_late(const wire::Answer& answer, const HostTables* host) {
-  if (host == nullptr) return;
-  for (const wire::Callback& late : answer.late()) {
-    host->host->api->log(host->host, late.severity(), text_of(late.text()));
+LoggingLevel level_of(int32_t severity) {
+  switch (severity) {
+    case EPH_LOG_INFO:
+      return LoggingLevel::kInfo;
+    case EPH_LOG_WARNING:
+      return LoggingLevel::kWarning;
+    default:
+      return severity < EPH_LOG_INFO ? LoggingLevel::kVerbose : LoggingLevel::kError;
   }
-}
-
-// What is logged, and how far a call has come.
-Status take_posted(const Message& message, const HostTables* host) {
-  wire::Callback posted;
-  if (!message.descriptors.empty() || !posted.ParseFromString(message.bytes)) {
-    return broken("a post that cannot be read");
-  }
-  if (posted.asked() == wire::HOST_LOG && host != nullptr) {
-    host->host->api->log(host->host, posted.severity(), text_of(posted.text()));
-  } else if (posted.asked() == wire::PROGRESS_REPORT && host != nullptr &&
-             host->progress != nullptr) {
-    host->progress->report(host->host, posted.fraction(), text_of(posted.text()));
-  } else {
-    return broken(formatted("a post of {}", static_cast<int>(posted.asked())));
-  }
-  return {};
 }
 
 }  // namespace
@@ -82,7 +70,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
           : std::chrono::duration_cast<std::chrono::milliseconds>(options.calls.probe);
   EPHOST_ASSIGN_OR_RETURN(auto started, WorkerProcess::start(std::move(process)));
   if (options.health != nullptr) options.health->add(started->state());
-  std::shared_ptr<Worker> worker(new Worker(std::move(started), options));
+  std::shared_ptr<Worker> worker(new Worker(plugin.manifest.name, std::move(started), options));
   wire::Request request;
   request.set_call(wire::LOAD);
   wire::Load& load = *request.mutable_load();
@@ -117,23 +105,35 @@ CallOptions Worker::options_for(wire::Call call) const {
   return options;
 }
 
-Result<Message> Worker::finish(wire::Request& request, Outgoing& outgoing) {
-  EPHOST_ASSIGN_OR_RETURN(Message message, outgoing.finish(request));
-  if (request.regions_size() == 0 && request.removed_regions_size() == 0) return message;
-  const std::lock_guard lock(sent_mutex_);
-  for (const uint64_t id : request.removed_regions()) sent_.erase(id);
-  for (const SharedRegionPtr& region : outgoing.sent()) sent_[region->id] = region;
-  return message;
+void Worker::log(const wire::Callback& line, const HostTables* host) const {
+  if (host != nullptr) {
+    host->host->api->log(host->host, line.severity(), text_of(line.text()));
+    return;
+  }
+  const Log* const current = LogScope::current();
+  (current != nullptr ? *current : Log()).write(level_of(line.severity()), name_, line.text());
 }
 
-SharedRegionPtr Worker::region(uint64_t id) {
-  const std::lock_guard lock(sent_mutex_);
-  const auto found = sent_.find(id);
-  return found == sent_.end() ? nullptr : found->second.lock();
+bool Worker::take_note(const wire::Callback& note, const HostTables* host) const {
+  if (note.asked() == wire::HOST_LOG) {
+    log(note, host);
+    return true;
+  }
+  if (note.asked() != wire::PROGRESS_REPORT) return false;
+  if (host != nullptr && host->progress != nullptr) {
+    host->progress->report(host->host, note.fraction(), text_of(note.text()));
+  }
+  return true;
 }
 
-Status Worker::answer_callback(const wire::Callback& callback, const Subjects& subjects,
-                               RemoteRun* run, wire::Answer& out) {
+Status Worker::take_posted(const Message& message, const HostTables* host) const {
+  EPHOST_ASSIGN_OR_RETURN(const auto posted, read_message<wire::Callback>(message, "a post"));
+  if (take_note(posted, host)) return {};
+  return broken(formatted("a post of {}", static_cast<int>(posted.asked())));
+}
+
+Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& outgoing,
+                               const Subjects& subjects, RemoteRun* run, wire::Answer& out) const {
   const HostTables* const host = subjects.host;
   const auto asked = callback.asked();
   const auto missing = [&] {
@@ -144,20 +144,16 @@ Status Worker::answer_callback(const wire::Callback& callback, const Subjects& s
   int32_t code = EPH_OK;
   switch (asked) {
     case wire::HOST_LOG:
-      if (host == nullptr) return missing();
-      host->host->api->log(host->host, callback.severity(), text_of(callback.text()));
-      break;
     case wire::PROGRESS_REPORT:
-      if (host == nullptr || host->progress == nullptr) return missing();
-      host->progress->report(host->host, callback.fraction(), text_of(callback.text()));
+      (void)take_note(callback, host);
       break;
     case wire::PROGRESS_IS_CANCELLED:
-      if (host == nullptr || host->progress == nullptr) return missing();
+      if (host == nullptr || host->progress == nullptr) break;
       code = host->progress->is_cancelled(host->host);
       break;
     case wire::CONSTANTS_RELEASE: {
-      if (host == nullptr || host->constants == nullptr) return missing();
-      const SharedRegionPtr region = this->region(callback.shared().region());
+      if (host == nullptr || host->constants == nullptr) break;
+      const SharedRegionPtr region = outgoing.find(callback.shared().region());
       // What was removed meanwhile holds no constants.
       if (region == nullptr || callback.shared().offset() > region->bytes.size() ||
           callback.size() > region->bytes.size() - callback.shared().offset()) {
@@ -210,23 +206,23 @@ Status Worker::answer_callback(const wire::Callback& callback, const Subjects& s
 }
 
 Result<Message> Worker::on_callback(const Message& message, Outgoing& outgoing,
-                                    const Subjects& subjects, RemoteRun* run) {
-  wire::Callback callback;
-  if (!message.descriptors.empty() || !callback.ParseFromString(message.bytes)) {
-    return broken("a callback that cannot be read");
-  }
+                                    const Subjects& subjects, RemoteRun* run) const {
+  EPHOST_ASSIGN_OR_RETURN(const auto callback, read_message<wire::Callback>(message, "a callback"));
   wire::Answer answer;
-  EPHOST_RETURN_IF_ERROR(answer_callback(callback, subjects, run, answer));
-  return outgoing.finish(answer);
+  EPHOST_RETURN_IF_ERROR(answer_callback(callback, outgoing, subjects, run, answer));
+  Result<Message> finished = outgoing.finish(answer);
+  if (finished.ok()) return finished;
+  // What the host is short of is not the worker's doing.
+  wire::Answer failed;
+  failed.set_code(static_cast<int32_t>(finished.status().code()));
+  failed.set_has_message(true);
+  failed.set_message(finished.status().message());
+  return outgoing.finish(failed);
 }
 
-Result<wire::Answer> Worker::parse_answer(HostChannel& channel, const Message& message,
-                                          const Subjects& subjects) {
-  wire::Answer answer;
-  if (!message.descriptors.empty() || !answer.ParseFromString(message.bytes)) {
-    return channel.reject("an answer that cannot be read");
-  }
-  log_late(answer, subjects.host);
+Result<wire::Answer> Worker::parse_answer(HostChannel& channel, const Message& message) {
+  Result<wire::Answer> answer = read_message<wire::Answer>(message, "an answer");
+  if (!answer.ok()) return channel.reject(answer.status().message());
   return answer;
 }
 
@@ -247,10 +243,10 @@ Result<wire::Answer> Worker::call(wire::Request& request, Outgoing& outgoing,
   options.on_posted = posted;
   options.is_cancelled = is_cancelled;
   if (subjects.graphs != nullptr) EPHOST_RETURN_IF_ERROR(subjects.graphs->finish(request));
-  EPHOST_ASSIGN_OR_RETURN(Message message, finish(request, outgoing));
+  EPHOST_ASSIGN_OR_RETURN(Message message, outgoing.finish(request));
   EPHOST_ASSIGN_OR_RETURN(const Message answer, channel->call(std::move(message), options));
   outgoing.confirm();
-  return parse_answer(*channel, answer, subjects);
+  return parse_answer(*channel, answer);
 }
 
 Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state,
@@ -272,10 +268,10 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
   if (!remote.is_hot()) {
     wire::Request request;
     remote.write_request(request);
-    EPHOST_ASSIGN_OR_RETURN(Message message, finish(request, outgoing));
+    EPHOST_ASSIGN_OR_RETURN(Message message, outgoing.finish(request));
     EPHOST_ASSIGN_OR_RETURN(const Message got, channel->call(std::move(message), options));
     outgoing.confirm();
-    EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, parse_answer(*channel, got, subjects));
+    EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, parse_answer(*channel, got));
     remote.finish();
     if (answer.has_message()) error->api->set_message(error, text_of(answer.message()));
     return answer.code();

@@ -8,10 +8,8 @@
 #include <ephost/status.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "host/manifest/search.h"
 #include "host/plugin/negotiate.h"
@@ -67,23 +65,26 @@ class Worker {
                                         const HostTables& host, eph_error* error);
 
  private:
-  Worker(std::unique_ptr<WorkerProcess> process, const IsolationOptions& options)
-      : options_(options), process_(std::move(process)) {}
+  Worker(std::string name, std::unique_ptr<WorkerProcess> process, const IsolationOptions& options)
+      : name_(std::move(name)), options_(options), process_(std::move(process)) {}
   [[nodiscard]] CallOptions options_for(wire::Call call) const;
-  Status answer_callback(const wire::Callback& callback, const Subjects& subjects, RemoteRun* run,
-                         wire::Answer& out);
+  // Any thread of the plugin may log and report at any time, also while the host calls a function
+  // that needs no provider. Then there is no `host`: the lines go to the log of the calling thread,
+  // and the progress is that of nothing.
+  void log(const wire::Callback& line, const HostTables* host) const;
+  // False if it is something else.
+  bool take_note(const wire::Callback& note, const HostTables* host) const;
+  Status take_posted(const Message& message, const HostTables* host) const;
+  // A failure of these breaks the protocol.
+  Status answer_callback(const wire::Callback& callback, const Outgoing& outgoing,
+                         const Subjects& subjects, RemoteRun* run, wire::Answer& out) const;
   Result<Message> on_callback(const Message& message, Outgoing& outgoing, const Subjects& subjects,
-                              RemoteRun* run);
-  Result<wire::Answer> parse_answer(HostChannel& channel, const Message& message,
-                                    const Subjects& subjects);
+                              RemoteRun* run) const;
+  static Result<wire::Answer> parse_answer(HostChannel& channel, const Message& message);
 
-  Result<Message> finish(wire::Request& request, Outgoing& outgoing);
-  SharedRegionPtr region(uint64_t id);
-
+  const std::string name_;  // of the plugin
   const IsolationOptions options_;
   KnownRegions regions_;
-  std::mutex sent_mutex_;
-  std::unordered_map<uint64_t, std::weak_ptr<const SharedRegion>> sent_;  // by id
   std::unique_ptr<WorkerProcess> process_;
   wire::Loaded loaded_;
 };

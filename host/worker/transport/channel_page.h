@@ -24,6 +24,7 @@ enum class Turn : uint32_t {
   kAnswer,          // to the host: a message that ends the call
   kHotAnswer,       // to the host: the hot area; ends the call
   kClosed,          // the other end is gone
+  kCallbackFailed,  // to the worker: the host has no answer to its callback, for want of memory
 };
 // Set in `turn` by the side that waits in the kernel and has to be woken.
 inline constexpr uint32_t kSleeping = 0x100;

@@ -8,7 +8,6 @@
 
 #include "host/base/format.h"
 #include "host/worker/process/worker_state.h"
-#include "host/worker/transport/packets.h"
 
 namespace ephost::worker {
 namespace {
@@ -20,8 +19,20 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kSliceOfCancellation = std::chrono::milliseconds(2);
 constexpr size_t kMinStaging = size_t{64} << 10;
-// Posts that are taken in a row; a socket holds fewer.
-constexpr size_t kMostPosted = 4096;
+// Posts that are taken before anybody looks at the time, and in all from a worker that has ended;
+// its socket held fewer.
+constexpr size_t kPostsInARow = 256;
+constexpr size_t kLastPosts = 1024;
+
+// What throws has no memory left, and only this post is lost.
+Status handle_posted(Message message, const CallOptions& options) {
+  if (!options.on_posted) return Status::ok_status();
+  try {
+    return options.on_posted(std::move(message));
+  } catch (const std::exception&) {
+    return Status::ok_status();
+  }
+}
 
 }  // namespace
 
@@ -40,8 +51,6 @@ HostChannel::~HostChannel() {
 
 void HostChannel::close() { pass_turn(*page_, Turn::kClosed); }
 
-void HostChannel::wake_at_death() { pass_turn(*page_, Turn::kClosed); }
-
 Status HostChannel::reject(std::string_view what) {
   state_->kill(formatted("it sent {}", what));
   return state_->status();
@@ -52,7 +61,7 @@ Result<Message> HostChannel::call(Message request, const CallOptions& options) {
   EPHOST_RETURN_IF_ERROR(put_message(request));
   EPHOST_ASSIGN_OR_RETURN(const Turn turn, finish(Turn::kRequest, options));
   if (turn != Turn::kAnswer) return reject("the answer to another kind of call");
-  return take_message(options);
+  return take_message();
 }
 
 Result<uint32_t> HostChannel::call_hot(uint32_t request_size, const CallOptions& options) {
@@ -78,18 +87,30 @@ Result<Turn> HostChannel::finish(Turn passed, const CallOptions& options) {
       pass_turn(*page_, passed);
       EPHOST_ASSIGN_OR_RETURN(const Turn turn, wait(passed, options));
       if (turn != Turn::kCallback) return turn;
-      EPHOST_RETURN_IF_ERROR(answer_callback(options));
-      passed = Turn::kCallbackAnswer;
+      EPHOST_ASSIGN_OR_RETURN(passed, answer_callback(options));
     }
   } catch (...) {
-    state_->kill("the host failed to answer a callback");
+    state_->kill("the host could not go on with the call");
     throw;
   }
 }
 
-Status HostChannel::answer_callback(const CallOptions& options) {
+// The turn to pass on.
+Result<Turn> HostChannel::answer_callback(const CallOptions& options) {
   if (!options.on_callback) return reject("a callback within a call that has none");
-  EPHOST_ASSIGN_OR_RETURN(Message question, take_message(options));
+  try {
+    const Status answered = try_to_answer(options);
+    if (answered.ok()) return Turn::kCallbackAnswer;
+    if (answered.code() == StatusCode::kFail) return Turn::kCallbackFailed;
+    return answered;
+  } catch (const std::bad_alloc&) {
+    return Turn::kCallbackFailed;
+  }
+}
+
+// FAIL: there is no answer for want of memory or descriptors.
+Status HostChannel::try_to_answer(const CallOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(Message question, take_message());
   Result<Message> answer = options.on_callback(std::move(question));
   if (!answer.ok()) return reject(answer.status().message());
   const Status sent = put_message(*answer);
@@ -99,6 +120,7 @@ Status HostChannel::answer_callback(const CallOptions& options) {
 }
 
 Result<Turn> HostChannel::wait(Turn passed, const CallOptions& options) {
+  bool has_more = false;
   while (true) {
     if (!state_->is_usable()) return take_last_posted(options, state_->status());
     std::chrono::nanoseconds slice = options.is_cancelled ? kSliceOfCancellation : kSlice;
@@ -113,19 +135,19 @@ Result<Turn> HostChannel::wait(Turn passed, const CallOptions& options) {
       }
       slice = std::min(slice, left);
     }
+    if (has_more) slice = std::chrono::nanoseconds(0);
     const uint32_t turn = wait_for_turn(*page_, passed, spin_, slice);
-    if (page_->posted.load(std::memory_order_acquire) != posted_) {
-      EPHOST_RETURN_IF_ERROR(take_posted(options));
+    if (turn == static_cast<uint32_t>(Turn::kClosed)) {
+      return take_last_posted(options, state_->failure_after_hangup());
     }
-    switch (static_cast<Turn>(turn)) {
-      case Turn::kCallback:
-      case Turn::kAnswer:
-      case Turn::kHotAnswer:
-        return static_cast<Turn>(turn);
-      case Turn::kClosed:
-        return take_last_posted(options, state_->failure_after_hangup());
-      default:
-        if (turn != static_cast<uint32_t>(passed)) return reject("an invalid turn");
+    // All posts before the turn.
+    EPHOST_RETURN_IF_ERROR(take_posted(options));
+    has_more = page_->posted.load(std::memory_order_acquire) != posted_;
+    const bool is_ours = turn != static_cast<uint32_t>(passed);
+    if (is_ours && !has_more) {
+      const auto now = static_cast<Turn>(turn);
+      if (now == Turn::kCallback || now == Turn::kAnswer || now == Turn::kHotAnswer) return now;
+      return reject("an invalid turn");
     }
     if (options.is_cancelled && options.is_cancelled()) {
       page_->is_cancelled.store(1, std::memory_order_relaxed);
@@ -139,55 +161,48 @@ Status HostChannel::put_message(const Message& message) {
     std::memcpy(page_->message.data(), message.bytes.data(), message.bytes.size());
     page_->size.store(static_cast<uint32_t>(message.bytes.size()), std::memory_order_relaxed);
   } else if (Status sent = send_packet(socket_, message, Waiting::kNo); !sent.ok()) {
-    if (sent.code() == StatusCode::kInvalidArgument) return sent;
+    if (sent.code() != StatusCode::kEpFail) return sent;
     return state_->failure_after_hangup(sent.message());
   }
   page_->is_short.store(is_short ? 1 : 0, std::memory_order_relaxed);
   return Status::ok_status();
 }
 
-Result<Message> HostChannel::take_message(const CallOptions& options) {
+Result<Message> HostChannel::take_message() {
   if (page_->is_short.load(std::memory_order_relaxed) != 0) {
     const uint32_t size = page_->size.load(std::memory_order_relaxed);
     if (size > kShortMessageBytes) return reject(formatted("a short message of {} bytes", size));
     return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};
   }
-  for (size_t i = 0; i < kMostPosted; ++i) {
-    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
-    if (!message.ok()) return reject("an invalid message: " + message.status().message());
-    if (!*message) return state_->failure_after_hangup();
-    if (!(*message)->is_posted) return std::move(**message);
-    EPHOST_RETURN_IF_ERROR(handle_posted(std::move(**message), options));
-  }
-  return reject("posts without end");
+  Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo, *buffer_);
+  if (message.status().code() == StatusCode::kFail) return message.status();
+  if (!message.ok()) return reject("an invalid message: " + message.status().message());
+  if (!*message) return state_->failure_after_hangup();
+  if ((*message)->is_posted) return reject("a post that it did not count");
+  return std::move(**message);
 }
 
-// What the page counts is in the socket already.
+// What the page counts is in the socket already. Takes not too many at a time.
 Status HostChannel::take_posted(const CallOptions& options) {
   const uint32_t count = page_->posted.load(std::memory_order_acquire) - posted_;
-  for (uint32_t i = 0; i < std::min<uint32_t>(count, kMostPosted); ++i) {
-    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
+  for (uint32_t i = 0; i < std::min<uint32_t>(count, kPostsInARow); ++i) {
+    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo, *buffer_);
     if (!message.ok()) return reject("an invalid message: " + message.status().message());
     if (!*message) return state_->failure_after_hangup();
     if (!(*message)->is_posted) return reject("a message out of turn");
-    EPHOST_RETURN_IF_ERROR(handle_posted(std::move(**message), options));
+    ++posted_;
+    const Status taken = handle_posted(std::move(**message), options);
+    if (!taken.ok()) return reject(taken.message());
   }
   return Status::ok_status();
 }
 
-Status HostChannel::handle_posted(Message message, const CallOptions& options) {
-  ++posted_;
-  if (!options.on_posted) return Status::ok_status();
-  const Status taken = options.on_posted(std::move(message));
-  return taken.ok() ? taken : reject(taken.message());
-}
-
 // The worker has ended with `failure`; what it said before is in the socket.
 Status HostChannel::take_last_posted(const CallOptions& options, Status failure) {
-  for (size_t i = 0; options.on_posted && i < kMostPosted; ++i) {
-    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
+  for (size_t i = 0; options.on_posted && i < kLastPosts; ++i) {
+    Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo, *buffer_);
     if (!message.ok() || !*message || !(*message)->is_posted) break;
-    if (!options.on_posted(std::move(**message)).ok()) break;
+    if (!handle_posted(std::move(**message), options).ok()) break;
   }
   return failure;
 }

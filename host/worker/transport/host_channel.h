@@ -17,6 +17,7 @@
 #include "host/base/shared_memory.h"
 #include "host/worker/transport/channel_page.h"
 #include "host/worker/transport/message.h"
+#include "host/worker/transport/packets.h"
 #include "host/worker/transport/turns.h"
 
 namespace ephost::worker {
@@ -27,7 +28,7 @@ class WorkerState;
 // protocol, and says what was wrong with them ("names kernel 7, which does not exist").
 using OnCallback = FunctionRef<Result<Message>(Message)>;
 
-// Takes what the worker posted. A failure ends the worker, too.
+// Takes what the worker posted. A failure ends the worker, too. What throws is lost.
 using OnPosted = FunctionRef<Status(Message)>;
 
 // Of one call; everything is borrowed while it lasts.
@@ -46,9 +47,14 @@ struct CallOptions {
 
 // Used by one thread at a time. A call within on_callback needs another channel.
 //
-// Every failure of a call but INVALID_ARGUMENT (the request is too large) is EP_FAIL and final: the
-// worker has ended, or was ended because it broke the protocol or missed a deadline. The message
-// says which worker and how; each further call fails with the same.
+// Failures of a call after which the worker lives are INVALID_ARGUMENT, where the request is too
+// large and was not sent, and FAIL, where this process is short of memory or descriptors, for the
+// request, which was not sent, or for the answer, which is lost. Every other failure is EP_FAIL and
+// final: the worker has ended, or was ended because it broke the protocol or missed a deadline. The
+// message says which worker and how; each further call fails with the same.
+//
+// Where memory or descriptors run out while a callback is answered, the callback fails in the
+// worker, and the call goes on.
 class HostChannel {
  public:
   HostChannel(const HostChannel&) = delete;
@@ -79,21 +85,22 @@ class HostChannel {
 
   [[nodiscard]] Status begin(const CallOptions& options);
   [[nodiscard]] Result<Turn> finish(Turn passed, const CallOptions& options);
-  [[nodiscard]] Status answer_callback(const CallOptions& options);
+  [[nodiscard]] Result<Turn> answer_callback(const CallOptions& options);
+  [[nodiscard]] Status try_to_answer(const CallOptions& options);
   [[nodiscard]] Result<Turn> wait(Turn passed, const CallOptions& options);
   [[nodiscard]] Status put_message(const Message& message);
-  [[nodiscard]] Result<Message> take_message(const CallOptions& options);
+  [[nodiscard]] Result<Message> take_message();
   [[nodiscard]] Status take_posted(const CallOptions& options);
-  [[nodiscard]] Status handle_posted(Message message, const CallOptions& options);
   [[nodiscard]] Status take_last_posted(const CallOptions& options, Status failure);
-  void close();          // the worker's thread of this channel ends
-  void wake_at_death();  // by the watcher's thread
+  // Ends the worker's thread of this channel, and wakes ours; also by the watcher's thread.
+  void close();
 
   std::shared_ptr<WorkerState> state_;
   FileDescriptor socket_;
   SharedMemory page_memory_;
   ChannelPage* page_;
   SharedMemory staging_;
+  const std::unique_ptr<PacketBuffer> buffer_ = std::make_unique_for_overwrite<PacketBuffer>();
   SpinBudget spin_;
   uint32_t posted_ = 0;                             // that were taken
   std::chrono::steady_clock::time_point deadline_;  // of the current call

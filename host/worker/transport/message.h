@@ -14,6 +14,8 @@ namespace ephost::worker {
 // breaks the rules of the channel.
 inline constexpr size_t kMaxMessageBytes = size_t{256} << 20;
 inline constexpr size_t kMaxDescriptors = 64;
+// Of a post, which has no descriptors.
+inline constexpr size_t kMaxPostBytes = size_t{32} << 10;
 
 struct Message {
   std::string bytes;

@@ -1,5 +1,6 @@
 #include "host/worker/transport/packets.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -21,8 +22,6 @@
 namespace ephost::worker {
 namespace {
 
-// Longer ones would not fit into the buffer of a socket everywhere.
-constexpr size_t kMaxInline = size_t{32} << 10;
 constexpr uint32_t kMagic = 0x45505731;
 // One more than messages have: the memory of a long message.
 constexpr size_t kMaxSent = kMaxDescriptors + 1;
@@ -39,10 +38,14 @@ union ControlBuffer {
   std::array<char, CMSG_SPACE(sizeof(int) * kMaxSent)> bytes;
 };
 
-Status failure(std::string message) { return Status(StatusCode::kFail, std::move(message)); }
+// Of the other end, or what it sent.
+Status failure(std::string message) { return Status(StatusCode::kEpFail, std::move(message)); }
 
 Status socket_error(std::string_view verb) {
-  return failure(formatted("cannot {}: {}", verb, std::generic_category().message(errno)));
+  const bool is_of_other_end =
+      errno == EPIPE || errno == ECONNRESET || errno == EAGAIN || errno == EWOULDBLOCK;
+  return Status(is_of_other_end ? StatusCode::kEpFail : StatusCode::kFail,
+                formatted("cannot {}: {}", verb, std::generic_category().message(errno)));
 }
 
 Status send_parts(const FileDescriptor& socket, std::span<iovec> parts, std::span<const int> sent,
@@ -83,10 +86,15 @@ std::vector<FileDescriptor> take_descriptors(msghdr& header) {
   return taken;
 }
 
-// Reads, rather than maps, memory that its sender may still change or cut off.
+// Only memory has seals; reading from a file could take as long as its sender likes.
 Result<std::string> read_memory(const FileDescriptor& memory, size_t size) {
+  constexpr int kNeeded = F_SEAL_SHRINK | F_SEAL_WRITE;
+  const int seals = ::fcntl(memory.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & kNeeded) != kNeeded) {
+    return failure("a message does not lie in sealed memory");
+  }
   struct stat info = {};
-  if (::fstat(memory.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0 ||
+  if (::fstat(memory.get(), &info) != 0 || info.st_size < 0 ||
       static_cast<size_t>(info.st_size) < size) {
     return failure("a message is longer than the memory that it lies in");
   }
@@ -103,8 +111,12 @@ Result<std::string> read_memory(const FileDescriptor& memory, size_t size) {
 
 Result<Message> unpack(const PacketHeader& header, std::string_view rest,
                        std::vector<FileDescriptor> descriptors) {
-  if (header.magic != kMagic || header.is_in_memory > 1 || header.is_posted > 1)
+  if (header.magic != kMagic || header.is_in_memory > 1 || header.is_posted > 1) {
     return failure("a packet is malformed");
+  }
+  if (header.is_posted != 0 && (header.is_in_memory != 0 || !descriptors.empty())) {
+    return failure("a post has descriptors");
+  }
   if (header.size > kMaxMessageBytes) {
     return failure(formatted("a message of {} bytes is too large", header.size));
   }
@@ -138,6 +150,12 @@ Status send_packet(const FileDescriptor& socket, const Message& message, Waiting
                             message.bytes.size(), message.descriptors.size(), kMaxMessageBytes,
                             kMaxDescriptors));
   }
+  if (message.is_posted && (message.bytes.size() > kMaxPostBytes || !message.descriptors.empty())) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("a post of {} bytes and {} descriptors is too large; at most {} bytes "
+                            "can be posted",
+                            message.bytes.size(), message.descriptors.size(), kMaxPostBytes));
+  }
   PacketHeader header{.is_posted = message.is_posted, .size = message.bytes.size()};
   std::vector<int> sent;
   FileDescriptor memory;
@@ -155,9 +173,14 @@ Status send_packet(const FileDescriptor& socket, const Message& message, Waiting
 }
 
 Result<std::optional<Message>> receive_packet(const FileDescriptor& socket, Waiting waiting) {
+  const auto buffer = std::make_unique_for_overwrite<PacketBuffer>();
+  return receive_packet(socket, waiting, *buffer);
+}
+
+Result<std::optional<Message>> receive_packet(const FileDescriptor& socket, Waiting waiting,
+                                              PacketBuffer& buffer) {
   PacketHeader header;
-  const auto buffer = std::make_unique_for_overwrite<std::array<char, kMaxInline>>();
-  std::array<iovec, 2> parts = {iovec{&header, sizeof header}, iovec{buffer.get(), kMaxInline}};
+  std::array<iovec, 2> parts = {iovec{&header, sizeof header}, iovec{buffer.data(), buffer.size()}};
   ControlBuffer control = {};
   msghdr received = {};
   received.msg_iov = parts.data();
@@ -176,9 +199,13 @@ Result<std::optional<Message>> receive_packet(const FileDescriptor& socket, Wait
   }
   std::vector<FileDescriptor> descriptors = take_descriptors(received);
   const bool is_cut_off = (received.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+  if ((received.msg_flags & MSG_CTRUNC) != 0 && descriptors.size() < kMaxSent) {
+    return Status(StatusCode::kFail,
+                  "cannot receive the descriptors of a message: too many open files");
+  }
   const auto size = static_cast<size_t>(count);
   if (is_cut_off || size < sizeof header) return failure("a packet is malformed");
-  const std::string_view rest(buffer->data(), size - sizeof header);
+  const std::string_view rest(buffer.data(), size - sizeof header);
   EPHOST_ASSIGN_OR_RETURN(Message message, unpack(header, rest, std::move(descriptors)));
   return std::optional(std::move(message));
 }

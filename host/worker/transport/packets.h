@@ -4,6 +4,7 @@
 
 #include <ephost/status.h>
 
+#include <array>
 #include <optional>
 
 #include "host/base/files/file_descriptor.h"
@@ -19,13 +20,24 @@ struct SocketPair {
 };
 [[nodiscard]] Result<SocketPair> create_socket_pair();
 
-// INVALID_ARGUMENT: the message is larger than a message may be. FAIL: the other end is gone, or
-// (without waiting) does not read.
+// INVALID_ARGUMENT: the message is larger than a message, or a post, may be. EP_FAIL: the other end
+// is gone, or (without waiting) does not read. FAIL: this process or its user is short of memory or
+// descriptors. Nothing was sent then.
 [[nodiscard]] Status send_packet(const FileDescriptor& socket, const Message& message,
                                  Waiting waiting);
 
-// The next packet; nothing when the other end is closed. FAIL: what came is not a packet of
-// send_packet; without waiting also when there is none.
+// Longer messages do not fit into the buffers of sockets everywhere, and travel as memory.
+inline constexpr size_t kMaxInline = size_t{32} << 10;
+static_assert(kMaxPostBytes <= kMaxInline);
+
+// Where a packet is received; kept by who receives many.
+using PacketBuffer = std::array<char, kMaxInline>;
+
+// The next packet; nothing when the other end is closed. EP_FAIL: what came is not a packet of
+// send_packet; without waiting also when there is none. FAIL: this process is short of descriptors;
+// the packet is lost, as it is when memory runs out (std::bad_alloc).
+[[nodiscard]] Result<std::optional<Message>> receive_packet(const FileDescriptor& socket,
+                                                            Waiting waiting, PacketBuffer& buffer);
 [[nodiscard]] Result<std::optional<Message>> receive_packet(const FileDescriptor& socket,
                                                             Waiting waiting);
 

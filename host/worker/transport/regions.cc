@@ -33,10 +33,22 @@ bool KnownRegions::needs(const SharedRegion& region) const {
   return !known_.contains(region.id);
 }
 
-void KnownRegions::confirm(const SharedRegionPtr& region) {
+void KnownRegions::confirm(uint64_t id, std::weak_ptr<const SharedRegion> region) {
   const std::unique_lock lock(mutex_);
-  known_.emplace(region->id, region);
+  known_.emplace(id, std::move(region));
   generation_ = 0;  // it may be gone already
+}
+
+SharedRegionPtr KnownRegions::find(uint64_t id) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = known_.find(id);
+  return found == known_.end() ? nullptr : found->second.lock();
+}
+
+void KnownRegions::give_back(std::span<const uint64_t> removed) {
+  const std::unique_lock lock(mutex_);
+  for (const uint64_t id : removed) known_.try_emplace(id);
+  generation_ = 0;
 }
 
 std::vector<uint64_t> KnownRegions::take_removed() {

@@ -26,10 +26,16 @@ class KnownRegions {
   // descriptor before anything refers to the region, and calls `confirm` when the worker has it.
   // (Two threads may send the same region; the worker takes the second one for the first.)
   [[nodiscard]] bool needs(const SharedRegion& region) const;
-  void confirm(const SharedRegionPtr& region);
+  void confirm(const SharedRegionPtr& region) { confirm(region->id, region); }
+  // The same for one that may be gone already.
+  void confirm(uint64_t id, std::weak_ptr<const SharedRegion> region);
+  // The region with that number if the worker has it and the host has not removed it; or null.
+  [[nodiscard]] SharedRegionPtr find(uint64_t id) const;
   // The regions that the worker has and the host has removed since the last call; the caller tells
   // the worker to unmap them. Cheap when no region was removed.
   [[nodiscard]] std::vector<uint64_t> take_removed();
+  // The worker was not told.
+  void give_back(std::span<const uint64_t> removed);
 
  private:
   mutable std::shared_mutex mutex_;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/worker/transport/packets.h"
 
 namespace ephost::worker {
 namespace {
@@ -22,17 +22,6 @@ uint32_t wait(ChannelPage& page, Turn last, SpinBudget& spin) {
   uint32_t turn = static_cast<uint32_t>(last);
   while (turn == static_cast<uint32_t>(last)) turn = wait_for_turn(page, last, spin, kSlice);
   return turn;
-}
-
-Result<Message> take_message(ChannelPage& page, const FileDescriptor& socket) {
-  if (page.is_short.load(std::memory_order_relaxed) != 0) {
-    const size_t size =
-        std::min<size_t>(page.size.load(std::memory_order_relaxed), kShortMessageBytes);
-    return Message{std::string(reinterpret_cast<const char*>(page.message.data()), size)};
-  }
-  EPHOST_ASSIGN_OR_RETURN(std::optional<Message> message, receive_packet(socket, Waiting::kYes));
-  if (!message) return Status(StatusCode::kFail, "the host is gone");
-  return std::move(*message);
 }
 
 Status put_message(ChannelPage& page, const FileDescriptor& socket, const Message& message) {
@@ -52,7 +41,7 @@ Status put_message(ChannelPage& page, const FileDescriptor& socket, const Messag
 WorkerChannel::WorkerChannel(FileDescriptor socket, ChannelPage* page)
     : socket_(std::move(socket)), page_(page) {}
 
-Result<std::unique_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket,
+Result<std::shared_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket,
                                                            FileDescriptor page) {
   void* const address =
       ::mmap(nullptr, sizeof(ChannelPage), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
@@ -60,30 +49,60 @@ Result<std::unique_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket
     return Status(StatusCode::kFail, formatted("cannot map the memory of a channel: {}",
                                                std::generic_category().message(errno)));
   }
-  return std::unique_ptr<WorkerChannel>(
+  return std::shared_ptr<WorkerChannel>(
       new WorkerChannel(std::move(socket), static_cast<ChannelPage*>(address)));
 }
 
 WorkerChannel::~WorkerChannel() { ::munmap(page_, sizeof(ChannelPage)); }
 
+Result<Message> WorkerChannel::take_message() {
+  if (page_->is_short.load(std::memory_order_relaxed) != 0) {
+    const size_t size =
+        std::min<size_t>(page_->size.load(std::memory_order_relaxed), kShortMessageBytes);
+    return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};
+  }
+  EPHOST_ASSIGN_OR_RETURN(std::optional<Message> message,
+                          receive_packet(socket_, Waiting::kYes, *buffer_));
+  if (!message) return Status(StatusCode::kEpFail, "the host is gone");
+  return std::move(*message);
+}
+
+void WorkerChannel::take_posts(bool takes) {
+  const std::lock_guard lock(post_mutex_);
+  takes_posts_ = takes;
+}
+
 Request WorkerChannel::receive() {
   const auto turn = static_cast<Turn>(wait(*page_, last_, spin_));
+  Request request = Closed{};
   if (turn == Turn::kHotRequest) {
-    const std::lock_guard lock(turn_mutex_);
-    is_in_call_ = true;
-    return HotRequest{page_->size.load(std::memory_order_relaxed)};
+    request = HotRequest{page_->size.load(std::memory_order_relaxed)};
+  } else if (turn == Turn::kRequest) {
+    try {
+      Result<Message> message = take_message();
+      if (message.ok()) {
+        request = std::move(*message);
+      } else if (message.status().code() == StatusCode::kFail) {
+        request = LostRequest{message.status()};
+      }
+    } catch (const std::bad_alloc&) {
+      request = LostRequest{Status(StatusCode::kFail, "the worker has no memory for the request")};
+    }
   }
-  if (turn != Turn::kRequest) return Closed{};
-  Result<Message> message = take_message(*page_, socket_);
-  if (!message.ok()) return Closed{};
+  if (std::holds_alternative<Closed>(request)) return request;
   const std::lock_guard lock(turn_mutex_);
   is_in_call_ = true;
-  return std::move(*message);
+  take_posts(true);
+  return request;
 }
 
 Status WorkerChannel::answer(Message message) {
   const std::lock_guard lock(turn_mutex_);
-  EPHOST_RETURN_IF_ERROR(put_message(*page_, socket_, message));
+  take_posts(false);
+  if (const Status put = put_message(*page_, socket_, message); !put.ok()) {
+    take_posts(true);
+    return put;
+  }
   is_in_call_ = false;
   last_ = Turn::kAnswer;
   pass_turn(*page_, last_);
@@ -92,6 +111,7 @@ Status WorkerChannel::answer(Message message) {
 
 void WorkerChannel::answer_hot(uint32_t size) {
   const std::lock_guard lock(turn_mutex_);
+  take_posts(false);
   page_->size.store(size, std::memory_order_relaxed);
   is_in_call_ = false;
   last_ = Turn::kHotAnswer;
@@ -103,19 +123,30 @@ Result<Message> WorkerChannel::call_back(Message message) {
   if (!is_in_call_) {
     return Status(StatusCode::kFail, "the host cannot be called outside of a call");
   }
-  EPHOST_RETURN_IF_ERROR(put_message(*page_, socket_, message));
+  take_posts(false);
+  if (const Status put = put_message(*page_, socket_, message); !put.ok()) {
+    take_posts(true);
+    return put;
+  }
   pass_turn(*page_, Turn::kCallback);
-  if (wait(*page_, Turn::kCallback, spin_) != static_cast<uint32_t>(Turn::kCallbackAnswer)) {
+  const auto turn = static_cast<Turn>(wait(*page_, Turn::kCallback, spin_));
+  if (turn != Turn::kCallbackAnswer && turn != Turn::kCallbackFailed) {
     is_in_call_ = false;
     return Status(StatusCode::kFail, "the host is gone");
   }
-  return take_message(*page_, socket_);
+  if (turn == Turn::kCallbackFailed) {
+    take_posts(true);
+    return Status(StatusCode::kFail, "the host is short of memory or descriptors for its answer");
+  }
+  Result<Message> answer = take_message();
+  take_posts(true);
+  return answer;
 }
 
 bool WorkerChannel::post(Message message) {
-  const std::lock_guard lock(turn_mutex_);
   message.is_posted = true;
-  if (!is_in_call_ || !send_packet(socket_, message, Waiting::kNo).ok()) return false;
+  const std::lock_guard lock(post_mutex_);
+  if (!takes_posts_ || !send_packet(socket_, message, Waiting::kNo).ok()) return false;
   page_->posted.fetch_add(1, std::memory_order_release);
   return true;
 }

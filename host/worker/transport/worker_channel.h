@@ -15,6 +15,7 @@
 #include "host/base/files/file_descriptor.h"
 #include "host/worker/transport/channel_page.h"
 #include "host/worker/transport/message.h"
+#include "host/worker/transport/packets.h"
 #include "host/worker/transport/turns.h"
 
 namespace ephost::worker {
@@ -23,31 +24,38 @@ namespace ephost::worker {
 struct HotRequest {
   uint32_t size = 0;
 };
+// A request that could not be received, for want of memory or descriptors. To be answered.
+struct LostRequest {
+  Status reason;
+};
 // The host has closed the channel.
 struct Closed {};
-using Request = std::variant<Message, HotRequest, Closed>;
+using Request = std::variant<Message, HotRequest, LostRequest, Closed>;
 
-class WorkerChannel {
+// Owned by a shared pointer: threads that serve no channel keep those that they may post by.
+class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
  public:
   // Maps the page of a channel whose ends the host has made.
-  static Result<std::unique_ptr<WorkerChannel>> open(FileDescriptor socket, FileDescriptor page);
+  static Result<std::shared_ptr<WorkerChannel>> open(FileDescriptor socket, FileDescriptor page);
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
   ~WorkerChannel();
 
   // Waits for the next request. Only by the thread that serves the channel, as the two below.
   [[nodiscard]] Request receive();
-  // Ends the call; what kind of request it was does not matter. FAIL, without an effect, if the
-  // message is too large.
+  // Ends the call; what kind of request it was does not matter. A failure has no effect:
+  // INVALID_ARGUMENT if the message is too large, FAIL if memory or descriptors run out.
   [[nodiscard]] Status answer(Message message);
   void answer_hot(uint32_t size);
 
   // Asks the host something while a call lasts. From any thread; one at a time has the host's ear.
-  // FAIL outside of a call, when the message is too large, and when the host is gone.
+  // FAIL outside of a call, when memory or descriptors run out here or in the host, and when the
+  // host is gone; INVALID_ARGUMENT when the message is too large.
   [[nodiscard]] Result<Message> call_back(Message message);
 
-  // Tells the host something without waiting for it. From any thread. False outside of a call, and
-  // when the socket is full: then call_back may be used.
+  // Tells the host something, of at most kMaxPostBytes, without waiting for anything that the host
+  // does. From any thread. False outside of a call, while a callback is under way, when the socket
+  // is full, and when the message is too large: then call_back may be used.
   [[nodiscard]] bool post(Message message);
 
   [[nodiscard]] std::span<std::byte> hot_area() { return page_->hot; }
@@ -59,12 +67,20 @@ class WorkerChannel {
  private:
   WorkerChannel(FileDescriptor socket, ChannelPage* page);
 
+  [[nodiscard]] Result<Message> take_message();
+  void take_posts(bool takes);
+
   FileDescriptor socket_;
   ChannelPage* page_;
   Turn last_ = Turn::kIdle;  // what was passed on last
   SpinBudget spin_;
-  std::mutex turn_mutex_;    // of callbacks and answers
+  const std::unique_ptr<PacketBuffer> buffer_ = std::make_unique_for_overwrite<PacketBuffer>();
+  std::mutex turn_mutex_;    // of callbacks and answers; held until the host has answered
   bool is_in_call_ = false;  // guarded by turn_mutex_
+  std::mutex post_mutex_;    // never held while anybody waits; taken after turn_mutex_
+  // Guarded by post_mutex_: in a call, and no message of it is in the socket that a post could come
+  // before.
+  bool takes_posts_ = false;
 };
 
 }  // namespace ephost::worker

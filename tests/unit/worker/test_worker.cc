@@ -78,6 +78,26 @@ std::string post_from_threads(WorkerChannel& channel) {
   return answers.size() == 50 ? std::to_string(taken.load()) : "no answer";
 }
 
+// The thread of the call posts while another one calls back; the host answers that one only when a
+// request "posted" of another channel says that the post has returned.
+std::atomic<bool> has_posted{false};
+
+std::string post_during_callback(WorkerChannel& channel) {
+  has_posted.store(false);
+  std::thread other([&] { call_back(channel, "1"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const bool taken = channel.post(Message{"0 beside"});
+  has_posted.store(true);
+  other.join();
+  return taken ? "taken" : "refused";
+}
+
+std::string wait_for_post() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (!has_posted.load() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return has_posted.load() ? "posted" : "the post hangs";
+}
+
 std::string wait_for_cancellation(const WorkerChannel& channel) {
   while (!channel.is_cancelled()) std::this_thread::yield();
   return "cancelled";
@@ -105,6 +125,8 @@ Message answer(WorkerChannel& channel, Message message) {
   if (command.verb == "callback") return {call_back(channel, command.argument)};
   if (command.verb == "threads") return {call_back_from_threads(channel, command.argument)};
   if (command.verb == "post") return {post(channel, command.argument)};
+  if (command.verb == "post-beside") return {post_during_callback(channel)};
+  if (command.verb == "posted") return {wait_for_post()};
   if (command.verb == "post-threads") return {post_from_threads(channel)};
   if (command.verb == "post-die") {
     post(channel, command.argument);
@@ -134,6 +156,8 @@ void serve(WorkerChannel& channel) {
         byte = static_cast<std::byte>(static_cast<unsigned>(byte) + 1);
       }
       channel.answer_hot(hot->size);
+    } else if (const auto* const lost = std::get_if<LostRequest>(&request)) {
+      if (!channel.answer(Message{lost->reason.message()}).ok()) return;
     } else {
       return;
     }

@@ -15,7 +15,7 @@ std::string attempt(std::string_view what, std::string_view argument);
 // Breaks every rule of the transport, at random, after a proper start. Does not return before the
 // host has closed the socket.
 int misbehave(unsigned seed);
-// Answers every call of its one channel properly, after it has posted in the way that `how` says.
+// Answers every call of its one channel properly but for what `how` says of its posts and answers.
 int lie(std::string_view how);
 
 }  // namespace ephost::worker

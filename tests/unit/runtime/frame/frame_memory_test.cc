@@ -48,6 +48,27 @@ TEST(FrameMemory, UsesAReleasedBlockAgain) {
   EXPECT_EQ(*memory.take(graph.find_value("y"), 100), first);
 }
 
+TEST(FrameMemory, KeepsFewBlocksForAValueThatAsksAgain) {
+  const Machine machine(testing::open_line());
+  FrameMemory memory(machine.program());
+  const graph::ValueId id = machine.program().graph().find_value("a");
+  constexpr uint64_t kMost = 100000;
+  for (uint64_t bytes = 100; bytes <= kMost; bytes += 100) {
+    ASSERT_TRUE(memory.take(id, bytes).ok());
+    ASSERT_TRUE(memory.take(id, 1).ok());
+  }
+  EXPECT_LE(memory.held_bytes(), 5 * kMost);
+}
+
+TEST(FrameMemory, KeepsABlockWhereALargerOneFails) {
+  const Machine machine(testing::open_line());
+  FrameMemory memory(machine.program());
+  const graph::Graph& graph = machine.program().graph();
+  const std::byte* const first = *memory.take(graph.find_value("a"), 100);
+  EXPECT_FALSE(memory.take(graph.find_value("a"), UINT64_MAX / 2).ok());
+  EXPECT_NE(*memory.take(graph.find_value("y"), 100), first);
+}
+
 TEST(FrameMemory, ReportsTheValueThatItHasNoMemoryFor) {
   const Machine machine(testing::open_line());
   FrameMemory memory(machine.program());

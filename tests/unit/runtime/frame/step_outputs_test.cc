@@ -28,6 +28,20 @@ TEST(StepOutputs, AllocatesAnOpenValueAndRecordsItsSize) {
   EXPECT_EQ(parts.outputs.traced_sizes()[parts.id("a")], 12U);
 }
 
+TEST(StepOutputs, KeepWhatTheyHadWhereMemoryRunsOut) {
+  graph::Graph graph = testing::open_line();
+  graph.values[graph.find_value("a")].type.shape.reset();
+  const Machine machine(std::move(graph));
+  FrameParts parts(machine.program());
+  const graph::ValueId id = parts.id("a");
+  const std::vector<int64_t> shape = {1, 3};
+  ASSERT_TRUE(parts.outputs.allocate(id, ElementType::kFloat, shape).ok());
+  const std::vector<int64_t> huge = {int64_t{1} << 58, 1, 1, 1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(parts.outputs.allocate(id, ElementType::kFloat, huge).code(), StatusCode::kFail);
+  const eph_value& value = parts.values[id];
+  EXPECT_EQ(std::vector(value.shape, value.shape + value.rank), shape);
+}
+
 TEST(StepOutputs, ForgetsAnOpenValueAfterTheRun) {
   const Machine machine(testing::open_line());
   FrameParts parts(machine.program());

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <chrono>
+#include <new>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -119,12 +122,37 @@ struct Posted {
 };
 
 TEST_F(ChannelTest, PostsArriveInOrderBeforeTheAnswer) {
-  for (const size_t size : {3, 5'000, 60'000, 300'000}) {
+  for (const size_t size : {3, 5'000, 32'000}) {
     Posted posted;
     const std::string text(size, 'p');
-    EXPECT_EQ(*ask(*worker_, "post 10 " + text, {.on_posted = std::ref(posted)}), "10");
-    EXPECT_EQ(posted.texts, std::vector<std::string>(10, text));
+    EXPECT_EQ(*ask(*worker_, "post 3 " + text, {.on_posted = std::ref(posted)}), "3");
+    EXPECT_EQ(posted.texts, std::vector<std::string>(3, text));
   }
+}
+
+TEST_F(ChannelTest, LongPostsAreRefused) {
+  Posted posted;
+  for (const size_t size : {32 << 10, 60'000, 300'000}) {
+    EXPECT_EQ(*ask(*worker_, "post 1 " + std::string(size, 'p'), {.on_posted = std::ref(posted)}),
+              "0");
+  }
+  EXPECT_TRUE(posted.texts.empty());
+}
+
+// The host answers the callback when the post has returned, and no earlier.
+TEST_F(ChannelTest, APostNeverWaitsForTheCallbackOfAnotherThread) {
+  std::string nested;
+  const auto on_callback = [&](const Message&) -> Result<Message> {
+    nested = *ask(*worker_, "posted");
+    return Message{"answer"};
+  };
+  Posted posted;
+  const auto taken = ask(*worker_, "post-beside",
+                         {.on_callback = on_callback,
+                          .on_posted = std::ref(posted),
+                          .limit = std::chrono::seconds(20)});
+  EXPECT_EQ(nested, "posted");
+  EXPECT_EQ(*taken, "refused");
 }
 
 TEST_F(ChannelTest, APostIsTakenOrRefusedButNeverLostWhereTheSocketIsFull) {
@@ -168,6 +196,16 @@ TEST_F(ChannelTest, AFailedPostEndsTheWorkerWithItsReason) {
   };
   EXPECT_EQ(failure_of(*worker_, "post 1 p", {.on_posted = on_posted}),
             "the worker of \"acme\" was ended: it sent a post that says nothing");
+}
+
+TEST_F(ChannelTest, APostThatCannotBeTakenForWantOfMemoryIsLostAlone) {
+  int count = 0;
+  const auto on_posted = [&](const Message&) -> Status {
+    if (++count == 2) throw std::bad_alloc();
+    return {};
+  };
+  EXPECT_EQ(*ask(*worker_, "post 3 p", {.on_posted = on_posted}), "3");
+  EXPECT_EQ(count, 3);
 }
 
 TEST_F(ChannelTest, CancellationReachesTheWorkerDuringTheCall) {
@@ -231,6 +269,73 @@ TEST_F(ChannelTest, ARegionForReadingCannotBeMappedForWriting) {
     message.descriptors.push_back(*duplicate(memory->region()->descriptor));
     EXPECT_EQ((*channel)->call(std::move(message))->bytes, expected);
   }
+}
+
+// No more files can be opened while this object lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_ = {};
+};
+
+constexpr const char* kShortage = "the host is short of memory or descriptors for its answer";
+
+TEST_F(ChannelTest, WithoutDescriptorsInTheHostACallFailsAndTheWorkerLives) {
+  auto channel = worker_->channel();
+  ASSERT_TRUE(channel.ok());
+  {
+    const NoDescriptors none;
+    const auto begin = std::chrono::steady_clock::now();
+    // For the request, for the answer, and for another channel.
+    const Status request = ask(**channel, std::string(100'000, 'x')).status();
+    const Status answer = ask(**channel, "size 100000").status();
+    const Status opened = worker_->channel().status();
+    for (const Status& failed : {request, answer, opened}) {
+      EXPECT_EQ(failed.code(), StatusCode::kFail) << failed.to_string();
+      EXPECT_NE(failed.message().find("oo many open files"), std::string::npos)
+          << failed.to_string();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
+    EXPECT_EQ(*ask(**channel, "echo"), "echo");
+  }
+  EXPECT_EQ(ask(**channel, "size 100000")->size(), 100'000U);
+  EXPECT_TRUE(worker_->status().ok());
+}
+
+TEST_F(ChannelTest, WithoutDescriptorsOrMemoryInTheHostACallbackFailsAndTheWorkerLives) {
+  const auto on_callback = [](const Message& question) -> Result<Message> {
+    if (question.bytes == "1 throw") throw std::bad_alloc();
+    return Message{std::string(100'000, 'y')};
+  };
+  const CallOptions options = {.on_callback = on_callback};
+  EXPECT_EQ(*ask(*worker_, "callback 1 throw", options), kShortage);
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(*ask(*worker_, "callback 1", options), kShortage);
+  }
+  EXPECT_EQ(ask(*worker_, "callback 1", options)->size(), 100'000U);
+}
+
+TEST_F(ChannelTest, WithoutDescriptorsInTheWorkerARequestIsAnsweredWithThat) {
+  WorkerOptions options = test_options();
+  options.limits.open_files = 32;
+  auto worker = WorkerProcess::start(options);
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  auto channel = (*worker)->channel();
+  ASSERT_TRUE(channel.ok());
+  EXPECT_EQ(*ask(**channel, "try files"), "EMFILE");
+  EXPECT_EQ(*ask(**channel, std::string(100'000, 'x'), {.limit = std::chrono::seconds(10)}),
+            "cannot receive the descriptors of a message: too many open files");
+  EXPECT_EQ(*ask(**channel, "echo"), "echo");
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "tests/unit/worker/start_worker.h"
 
@@ -45,24 +47,81 @@ TEST(HostileWorkerTest, NeverTakesTheHostAlong) {
   EXPECT_LE(open_descriptors(), descriptors);
 }
 
-// What it sent within one call, or within the next, ended the worker for a reason.
-TEST(HostileWorkerTest, IsEndedForLiesAboutItsPosts) {
-  const std::string ended = "the worker of \"acme\" was ended: it sent ";
+// What it sent within one call ended the worker for a reason, in time, and left nothing open.
+TEST(HostileWorkerTest, IsEndedForWhatItPostsAndAnswers) {
+  const std::string ended = "the worker of \"acme\" was ended: it ";
+  const std::string invalid = "sent an invalid message: ";
   const std::map<std::string, std::string> reasons = {
-      {"counts posts that it did not send", "an invalid message"},
-      {"counts back", "an invalid message"},
-      {"posts what is no post", "a message out of turn"},
-      {"posts without end", ""},  // or the answer is missing: it depends on who is faster
+      {"counts posts that it did not send", invalid + "no message was sent"},
+      {"counts back", invalid + "no message was sent"},
+      {"posts what is no post", "sent a message out of turn"},
+      {"posts a descriptor", invalid + "a post has descriptors"},
+      {"posts endless memory", invalid + "a post has descriptors"},
+      {"posts in a way that is unknown", invalid + "a packet is malformed"},
+      {"posts nothing", "closed its connection to the host"},
+      {"answers with a post", "sent a post that it did not count"},
+      {"answers with memory that shrinks", invalid + "a message does not lie in sealed memory"},
+      {"answers with a file", invalid + "a message does not lie in sealed memory"},
+      {"answers with a pipe", invalid + "a message does not lie in sealed memory"},
   };
   for (const auto& [lie, reason] : reasons) {
     SCOPED_TRACE(lie);
-    auto worker = WorkerProcess::start(test_options({"lie", lie}));
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
-    EXPECT_EQ(failure_of(**worker, "x").substr(0, ended.size() + reason.size()), ended + reason);
+    const size_t descriptors = open_descriptors();
+    {
+      auto worker = WorkerProcess::start(test_options({"lie", lie}));
+      ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+      const auto begin = std::chrono::steady_clock::now();
+      EXPECT_EQ(failure_of(**worker, "x", {.limit = std::chrono::seconds(5)}), ended + reason);
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+    }
+    EXPECT_LE(open_descriptors(), descriptors);
   }
 }
 
-TEST(HostileWorkerTest, PostsThatItDoesNotCountComeWithTheNextMessageOrNever) {
+// It states ever more posts, and sends them.
+TEST(HostileWorkerTest, PostsWithoutEndOnlyUntilItsLimit) {
+  auto worker = WorkerProcess::start(test_options({"lie", "posts without end"}));
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  int taken = 0;
+  const auto on_posted = [&](const Message&) -> Status {
+    ++taken;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    return {};
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string failure =
+      failure_of(**worker, "x", {.on_posted = on_posted, .limit = std::chrono::milliseconds(200)});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_NE(failure.find("the worker of \"acme\" was ended: it "), failure.npos) << failure;
+  EXPECT_GT(taken, 0);
+}
+
+TEST(HostileWorkerTest, MayNotPostItsReport) {
+  const auto worker = WorkerProcess::start(test_options({"lie", "posts its report"}));
+  EXPECT_EQ(worker.status().message(),
+            "the worker of \"acme\" was ended: it sent an invalid message at its start: its report "
+            "is a post, or has descriptors");
+}
+
+TEST(HostileWorkerTest, WhatItPostsBesideItsCallbackBeforeItDiesArrivesOnce) {
+  auto worker =
+      WorkerProcess::start(test_options({"lie", "posts while the host answers and dies"}));
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  const auto on_callback = [](const Message&) -> Result<Message> {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return Message{"answer"};
+  };
+  std::string posts;
+  const auto on_posted = [&](const Message& message) -> Status {
+    posts += message.bytes + ", ";
+    return {};
+  };
+  EXPECT_EQ(failure_of(**worker, "x", {.on_callback = on_callback, .on_posted = on_posted}),
+            "the worker of \"acme\" exited with status 9");
+  EXPECT_EQ(posts, "0 last, 1 last, 2 last, 3 last, 4 last, ");
+}
+
+TEST(HostileWorkerTest, PostsThatItDoesNotCountAreNotTaken) {
   auto worker = WorkerProcess::start(test_options({"lie", "posts without counting"}));
   ASSERT_TRUE(worker.ok()) << worker.status().to_string();
   const auto on_posted = [](const Message&) -> Status {

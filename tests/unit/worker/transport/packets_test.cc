@@ -14,7 +14,8 @@ namespace {
 
 struct Header {
   uint32_t magic = 0x45505731;
-  uint32_t is_in_memory = 0;
+  uint16_t is_in_memory = 0;
+  uint16_t is_posted = 0;
   uint64_t size = 0;
 };
 
@@ -65,11 +66,27 @@ TEST_F(PacketsTest, MalformedPacketsAreRefused) {
   EXPECT_EQ(refusal_of({.magic = 1}), "a packet is malformed");
   EXPECT_EQ(refusal_of({.is_in_memory = 2}), "a packet is malformed");
   EXPECT_EQ(refusal_of({.is_in_memory = 1}), "a packet is malformed");
+  EXPECT_EQ(refusal_of({.is_posted = 2}), "a packet is malformed");
+  EXPECT_EQ(refusal_of({.is_in_memory = 1, .is_posted = 1}), "a post has descriptors");
   EXPECT_EQ(refusal_of({.size = 4}, "abc"), "a packet has another size than it states");
   EXPECT_EQ(refusal_of({.size = uint64_t{1} << 40}),
             "a message of 1099511627776 bytes is too large");
   ::send(sockets_.worker.get(), "short", 5, 0);
   EXPECT_FALSE(receive_packet(sockets_.host, Waiting::kNo).ok());
+}
+
+TEST_F(PacketsTest, APostIsShortAndHasNoDescriptors) {
+  Message post{std::string(kMaxPostBytes, 'p')};
+  post.is_posted = true;
+  ASSERT_TRUE(send_packet(sockets_.worker, post, Waiting::kNo).ok());
+  const auto received = receive_packet(sockets_.host, Waiting::kNo);
+  EXPECT_TRUE((*received)->is_posted);
+  EXPECT_EQ((*received)->bytes, post.bytes);
+  post.bytes += 'p';
+  EXPECT_EQ(send_packet(sockets_.worker, post, Waiting::kNo).code(), StatusCode::kInvalidArgument);
+  post.bytes = "p";
+  post.descriptors.push_back(*duplicate(sockets_.host));
+  EXPECT_EQ(send_packet(sockets_.worker, post, Waiting::kNo).code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(PacketsTest, DescriptorsOfARefusedPacketAreClosed) {
@@ -93,7 +110,7 @@ TEST_F(PacketsTest, DescriptorsOfARefusedPacketAreClosed) {
   std::memcpy(CMSG_DATA(rights), &sent, sizeof sent);
   ASSERT_GT(::sendmsg(sockets_.worker.get(), &message, 0), 0);
   EXPECT_EQ(receive_packet(sockets_.host, Waiting::kNo).status().message(),
-            "a message is longer than the memory that it lies in");
+            "a message does not lie in sealed memory");
   EXPECT_EQ(open_descriptors(), before);
 }
 
