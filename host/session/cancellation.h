@@ -11,9 +11,11 @@
 
 namespace ephost::session {
 
-[[nodiscard]] inline Cancellation cancellation_of(
-    const SessionOptions& options, const SessionConfig& config,
-    std::optional<std::chrono::steady_clock::time_point> deadline = {}) {
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+[[nodiscard]] inline Cancellation cancellation_of(const SessionOptions& options,
+                                                  const SessionConfig& config,
+                                                  Deadline deadline = {}) {
   Cancellation cancellation(options.load_cancellation_flag(), config.load_timeout_seconds);
   if (deadline) cancellation.end_at(*deadline);
   return cancellation;

@@ -18,6 +18,7 @@
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/host_claims.h"
 #include "host/session/plugin_loader.h"
+#include "host/session/recovery/attempt.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/session_log.h"
@@ -68,7 +69,8 @@ class ContextTasks {
  public:
   // Checks the output options, before the model is read.
   Status set_up(const Environment& environment, const session::ModelSource& source,
-                const SessionOptions& options, session::PipelineHooks& hooks) {
+                const SessionOptions& options, session::Attempt& attempt,
+                session::PipelineHooks& hooks) {
     std::vector<std::string> warnings;  // the pipeline logs them
     EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
                             session::read_session_config(options, warnings));
@@ -98,6 +100,7 @@ class ContextTasks {
       return Status::ok_status();
     }
     output->lock_wait = lock_wait;
+    output->written_before = attempt.written;
     using session::ContextGeneration;
     EPHOST_ASSIGN_OR_RETURN(
         generation_, ContextGeneration::create(
@@ -105,13 +108,12 @@ class ContextTasks {
     hooks.after_import = [this](const session::PreparedModel& prepared) {
       return generation_->check(prepared);
     };
-    hooks.after_compile = [this](session::PreparedModel& prepared) -> Status {
-      // What was compiled without a provider that died is not what was asked for.
-      if (prepared.workers != nullptr) {
-        const auto lost = prepared.workers->lost();
-        if (!lost.empty()) return lost.front().reason;
-      }
-      return generation_->write(prepared);
+    hooks.after_compile = [this, &attempt](session::PreparedModel& prepared) -> Status {
+      EPHOST_RETURN_IF_ERROR(session::check_workers(prepared));
+      EPHOST_RETURN_IF_ERROR(generation_->write(prepared));
+      const auto& files = generation_->written().files;
+      attempt.written.insert(attempt.written.end(), files.begin(), files.end());
+      return Status::ok_status();
     };
     return Status::ok_status();
   }
@@ -124,24 +126,18 @@ class ContextTasks {
   std::unique_ptr<session::ContextGeneration> generation_;
 };
 
-// What the creation of a session has to know about the workers of its providers.
-struct Providers {
-  std::shared_ptr<session::ProviderWorkers> workers;  // see PipelineHooks
-  const std::vector<session::LostProvider>& lost;
-};
-
 Result<std::unique_ptr<Session::State>> create_state(const Environment& environment,
                                                      const session::ModelSource& source,
                                                      const SessionOptions& options,
-                                                     const Providers& providers,
+                                                     session::Attempt& attempt,
                                                      session::SessionCache& cache) {
   auto state =
       std::make_unique<Session::State>(environment, session::session_log(environment, options));
   session::PipelineHooks hooks;
-  hooks.workers = providers.workers;
-  hooks.lost = providers.lost;
+  hooks.workers = attempt.workers;
+  hooks.lost = attempt.lost;
   ContextTasks tasks;
-  EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, hooks));
+  EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, attempt, hooks));
   cache.add_to(hooks);
   EPHOST_ASSIGN_OR_RETURN(state->created,
                           session::SessionModel::create(environment, source, options, hooks));
@@ -164,14 +160,14 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
 Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
                                                             const session::ModelSource& source,
                                                             const SessionOptions& options,
-                                                            const Providers& providers) {
+                                                            session::Attempt attempt) {
   EPHOST_ASSIGN_OR_RETURN(
       session::SessionCache cache,
       session::SessionCache::create(source, options, environment.state().host_version,
                                     environment.state().registry.verifier().policy()));
-  auto state = create_state(environment, source, options, providers, cache);
+  auto state = create_state(environment, source, options, attempt, cache);
   if (!state.ok() && cache.blames_entry(state.status())) {
-    state = create_state(environment, source, options, providers, cache);
+    state = create_state(environment, source, options, attempt, cache);
   }
   cache.count(environment.state().metrics.get());
   if (!state.ok()) return state;
@@ -192,13 +188,14 @@ Result<std::unique_ptr<Session::State>> create_with_workers(const Environment& e
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
                           session::read_session_config(options, warnings));
-  std::vector<session::LostProvider> lost;
+  std::vector<context::WrittenFile> written;
   if (!config.on_crash.recovers()) {
-    return create_cached_state(environment, source, options, {nullptr, lost});
+    return create_cached_state(environment, source, options, {nullptr, {}, written});
   }
+  std::vector<session::LostProvider> lost;
   session::LossPolicy policy;
   const auto make = [&](const std::shared_ptr<session::ProviderWorkers>& workers) {
-    return create_cached_state(environment, source, options, {workers, lost});
+    return create_cached_state(environment, source, options, {workers, lost, written});
   };
   EPHOST_ASSIGN_OR_RETURN(std::unique_ptr<Session::State> state,
                           session::make_with_living_workers(config.on_crash, policy, lost, make));

@@ -18,9 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Each session puts layers of its own over a plugin.
+// Each session puts layers of its own over a plugin. A plugin in workers has no library, and tables
+// of its own for each way of isolating it.
 bool is_same(const plugin::LoadedPlugin& a, const plugin::LoadedPlugin& b) {
-  return a.library == b.library && a.manifest.file == b.manifest.file && a.layers == b.layers;
+  return a.library == b.library && a.api_self == b.api_self && a.manifest.file == b.manifest.file &&
+         a.layers == b.layers;
 }
 
 fs::path key_of(const fs::path& folder, const std::string& name) {
@@ -131,10 +133,11 @@ Result<std::shared_ptr<bridge::Provider>> GroupSeat::find_provider(
     if (is_same(shared->plugin(), plugin) && serves(shared->config(), config)) return shared;
     return Status(
         StatusCode::kInvalidArgument,
-        formatted("the sessions of group {} share one {}, which was created with other options, "
-                  "for other devices, for a session that writes no context, or from another "
-                  "plugin; use the same for all of them",
-                  quote(name_), plugin.manifest.provider));
+        formatted(
+            "the sessions of group {} share one {}, which was created with other options, "
+            "for other devices, for a session that writes no context, from another plugin, or "
+            "with another isolation; use the same for all of them",
+            quote(name_), plugin.manifest.provider));
   }
   return std::shared_ptr<bridge::Provider>();
 }

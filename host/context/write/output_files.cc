@@ -127,6 +127,15 @@ bool is_left_by_a_crash(const fs::path& path, const ContentChecksum& checksum,
   });
 }
 
+// Whether the file is as an earlier attempt of the operation wrote it.
+bool is_own(const WriteOptions& options, const fs::path& path) {
+  return std::ranges::any_of(options.written_before, [&](const WrittenFile& own) {
+    if (own.path != path) return false;
+    const Result<ContentChecksum> now = checksum_of_file(path, *options.file_system);
+    return now.ok() && *now == own.checksum;
+  });
+}
+
 constexpr std::string_view kForceRemedy =
     " (--force, or the configuration entry ep.context_force_overwrite, replaces it nevertheless)";
 
@@ -145,7 +154,7 @@ bool writes_files(const WriteOptions& options) {
 
 Status check_may_replace(const WriteOptions& options) {
   if (options.destination != Destination::kFile || options.force_overwrite ||
-      !exists(options.output_path, *options.file_system)) {
+      !exists(options.output_path, *options.file_system) || is_own(options, options.output_path)) {
     return {};
   }
   if (!options.overwrite) {
@@ -195,7 +204,9 @@ Status check_output(const WriteOptions& options, OperationFiles& files) {
 Status check_binary_name(const WriteOptions& options, const std::string& file_name) {
   const fs::path folder = folder_of(options.output_path);
   const fs::path path = folder / file_name;
-  if (options.force_overwrite || !exists(path, *options.file_system)) return {};
+  if (options.force_overwrite || !exists(path, *options.file_system) || is_own(options, path)) {
+    return {};
+  }
   if (options.destination != Destination::kFile && !options.overwrite) {
     return Status(StatusCode::kFail, quote(path.native()) +
                                          " exists already; remove it, or choose another output "
@@ -220,7 +231,7 @@ Status check_may_replace_file(const WriteOptions& options, std::span<const fs::p
                               const std::string& file_name, const ContentChecksum& checksum) {
   const FileSystem& file_system = *options.file_system;
   const fs::path path = folder_of(options.output_path) / file_name;
-  if (options.force_overwrite || !exists(path, file_system)) return {};
+  if (options.force_overwrite || !exists(path, file_system) || is_own(options, path)) return {};
   const bool is_claimed =
       options.overwrite && std::any_of(models.begin(), models.end(), [&](const fs::path& model) {
         return claims_file(model, file_name, file_system);

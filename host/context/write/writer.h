@@ -44,6 +44,11 @@ inline constexpr size_t kModelPieceBytes = size_t{64} << 10;
 // The largest message that protobuf supports.
 inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
 
+struct WrittenFile {
+  std::filesystem::path path;
+  ContentChecksum checksum;
+};
+
 struct WriteOptions {
   // Path of the context model; the folder and the names of the binaries follow from it. May be
   // empty for a model in memory without files.
@@ -78,6 +83,9 @@ struct WriteOptions {
   OperationFiles files;
   // Replace an existing context model and its files.
   bool overwrite = false;
+  // Files that an earlier attempt of the same operation wrote, which are replaced as long as nobody
+  // else has changed them.
+  std::vector<WrittenFile> written_before = {};
   // Replace existing files whatever they contain, except those that are read.
   bool force_overwrite = false;
   LockWait lock_wait;  // while another process publishes into the same folder
@@ -109,11 +117,6 @@ struct WrittenPartition {
   int64_t max_size = 0;
   // Constants of its graph that the payload does not contain; each once. They stay in the model.
   std::vector<graph::ValueId> constants;
-};
-
-struct WrittenFile {
-  std::filesystem::path path;
-  ContentChecksum checksum;
 };
 
 struct WrittenContext {

@@ -14,6 +14,7 @@
 #include "host/context/ep_context_node.h"
 #include "host/context/file_names.h"
 #include "host/context/write/output_files.h"
+#include "host/session/caching/compilation_options.h"
 #include "host/session/caching/context_generation.h"
 #include "host/session/caching/lock_wait.h"
 #include "host/session/caching/profile_contexts.h"
@@ -22,6 +23,8 @@
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/pipeline.h"
+#include "host/session/recovery/attempt.h"
+#include "host/session/recovery/living_workers.h"
 #include "host/session/session_config.h"
 #include "host/session/session_log.h"
 #include "host/session/shapes/input_extents.h"
@@ -35,146 +38,9 @@ Status invalid(std::string message) {
   return Status(StatusCode::kInvalidArgument, std::move(message));
 }
 
-Status check_choices(const ModelCompilationOptions& options) {
-  const int inputs = int{!options.input_model_path.empty()} +
-                     int{options.input_model_buffer.data() != nullptr} +
-                     int{options.input_model_read_func != nullptr};
-  if (inputs != 1) {
-    return invalid(
-        formatted("compile_model needs one model and got {}; "
-                  "set one of input_model_path, input_model_buffer and input_model_read_func",
-                  inputs));
-  }
-  const int outputs = int{!options.output_model_path.empty()} +
-                      int{options.output_model_buffer != nullptr} +
-                      int{options.output_model_write_func != nullptr};
-  if (outputs > 1) {
-    return invalid(
-        "compile_model writes one model and got several places for it; set one of "
-        "output_model_path, output_model_buffer and output_model_write_func");
-  }
-  if (options.error_if_output_exists && options.force_overwrite) {
-    return invalid(
-        "error_if_output_exists and force_overwrite exclude each other; set one of them");
-  }
-  const std::string& name = options.ep_context_binary_model_name;
-  if (name.find('/') == std::string::npos) return Status::ok_status();
-  return invalid("ep_context_binary_model_name " + quote(name) +
-                 " has a folder in it; that goes to ep_context_binary_folder");
-}
-
-Result<fs::path> output_file(const ModelCompilationOptions& options,
-                             const session::SessionConfig& config) {
-  if (!options.output_model_path.empty()) return options.output_model_path;
-  if (!config.context_file_path.empty()) return config.context_file_path;
-  if (!options.input_model_path.empty()) {
-    return context::context_model_path(options.input_model_path);
-  }
-  return invalid(
-      "a model from memory has no name to derive its context model's from; set output_model_path "
-      "or ep.context_file_path, or take the model as a buffer");
-}
-
-// The path after which the files of a model in memory are named. Empty if the options give none, as
-// files would then go where nobody expects them.
-fs::path path_of_files(const ModelCompilationOptions& options,
-                       const context::WriteOptions& write_options,
-                       const session::SessionConfig& config) {
-  const bool is_named =
-      !options.ep_context_binary_folder.empty() || !options.ep_context_binary_model_name.empty();
-  if (!is_named && !config.context_file_path.empty()) return config.context_file_path;
-  if (!is_named && context::writes_files(write_options)) return {};
-  std::string name = options.ep_context_binary_model_name;
-  if (name.empty()) name = options.input_model_path.stem().native();
-  if (name.empty()) name = "model";
-  if (!name.ends_with(".onnx")) name += "_ctx.onnx";
-  return options.ep_context_binary_folder / name;
-}
-
-Result<onnx_io::Placement> place(const GetInitializerLocationFunction& ask, std::string_view name,
-                                 const graph::Tensor& tensor) {
-  InitializerInfo info{
-      .name = name, .element_type = tensor.type, .shape = tensor.shape, .bytes = tensor.data.bytes};
-  ExternalInitializerInfo external;
-  if (tensor.external) {
-    external = {tensor.external->location, tensor.external->offset, tensor.external->size};
-    info.external = &external;
-  }
-  EPHOST_ASSIGN_OR_RETURN(const InitializerLocation location, ask(info));
-  switch (location) {
-    case InitializerLocation::kExternalFile:
-      return onnx_io::Placement::kExternal;
-    case InitializerLocation::kOriginal:
-      return onnx_io::Placement::kOriginal;
-    case InitializerLocation::kEmbedded:
-      break;
-  }
-  return onnx_io::Placement::kEmbedded;
-}
-
-Result<context::WriteOptions> write_options(const ModelCompilationOptions& options,
-                                            const session::SessionConfig& config) {
-  context::WriteOptions write;
-  write.source_path = options.input_model_path;
-  write.overwrite = !options.error_if_output_exists;
-  write.force_overwrite = options.force_overwrite || config.context_force_overwrite;
-  write.embed = options.ep_context_embed_mode.value_or(config.context_embed_mode);
-  write.write_payload = options.ep_context_data_write_func;
-  write.external_initializers_file_name = options.output_model_external_initializers_file.empty()
-                                              ? config.context_external_initializers_file
-                                              : options.output_model_external_initializers_file;
-  write.initializer_size_threshold = options.external_initializers_size_threshold;
-  write.initializer_alignment = options.external_initializers_alignment;
-  if (const auto& ask = options.output_model_get_initializer_location_func) {
-    write.place_initializer = [&ask](std::string_view name, const graph::Tensor& tensor) {
-      return place(ask, name, tensor);
-    };
-  }
-  if (options.output_model_write_func) {
-    write.destination = context::Destination::kFunction;
-    write.write_model = options.output_model_write_func;
-  } else if (options.output_model_buffer != nullptr) {
-    write.destination = context::Destination::kMemory;
-  }
-  if (write.destination == context::Destination::kFile) {
-    EPHOST_ASSIGN_OR_RETURN(write.output_path, output_file(options, config));
-  } else {
-    write.output_path = path_of_files(options, write, config);
-  }
-  return write;
-}
-
-Result<std::vector<std::byte>> read_all(const ReadFunction& read,
-                                        const Cancellation& cancellation) {
-  constexpr size_t kLeastRoom = size_t{1} << 20;
-  std::vector<std::byte> bytes;
-  for (size_t size = 0;;) {
-    EPHOST_RETURN_IF_ERROR(cancellation.check());
-    if (bytes.size() - size < kLeastRoom) bytes.resize(std::max(2 * size, kLeastRoom) + kLeastRoom);
-    const std::span<std::byte> room = std::span(bytes).subspan(size);
-    EPHOST_ASSIGN_OR_RETURN(const size_t count, read(room));
-    if (count > room.size()) {
-      return invalid(formatted("input_model_read_func gives {} bytes where there is room for {}",
-                               count, room.size()));
-    }
-    size += count;
-    if (count > 0) continue;
-    bytes.resize(size);
-    return bytes;
-  }
-}
-
-// `bytes` gets a model that the application reads itself.
-Result<session::ModelSource> source_of(const ModelCompilationOptions& options,
-                                       const Cancellation& cancellation,
-                                       std::vector<std::byte>& bytes) {
+session::ModelSource source_of(const ModelCompilationOptions& options) {
   session::ModelSource source{options.input_model_path, {}};
-  if (options.input_model_read_func) {
-    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(options.input_model_read_func, cancellation));
-    source.bytes = bytes;
-  } else if (source.path.empty()) {
-    source.bytes = options.input_model_buffer;
-  }
+  if (source.path.empty()) source.bytes = options.input_model_buffer;
   return source;
 }
 
@@ -219,15 +85,13 @@ Result<session::PreparedModel> compile_with(const Environment& environment,
 Result<session::PayloadDigests> compile_to_nowhere(const Environment& environment,
                                                    const session::ModelSource& source,
                                                    const SessionOptions& options,
-                                                   const std::string& target) {
+                                                   session::PipelineHooks hooks) {
   session::PayloadDigests digests;
-  session::PipelineHooks hooks;
-  hooks.writes_context = true;
-  hooks.target = target;
   hooks.after_import = [](const session::PreparedModel& prepared) {
     return context::refuse_ep_context_nodes(prepared.model.graph);
   };
   hooks.after_compile = [&](session::PreparedModel& prepared) -> Status {
+    EPHOST_RETURN_IF_ERROR(session::check_workers(prepared));
     EPHOST_ASSIGN_OR_RETURN(digests, session::digest_contexts(prepared));
     return {};
   };
@@ -236,20 +100,22 @@ Result<session::PayloadDigests> compile_to_nowhere(const Environment& environmen
 }
 
 Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
-                              const ModelCompilationOptions& compilation);
+                              const ModelCompilationOptions& compilation,
+                              std::vector<session::LostProvider> lost,
+                              std::vector<context::WrittenFile>& written);
 
 // Compiles a model for the profiles of a session before the context model of the model as it is,
 // which states them, is written.
 class ProfileCompilation {
  public:
-  // Borrows all; `bytes` are those of a model that the application reads itself.
+  // Borrows all.
   ProfileCompilation(const Environment& environment, const SessionOptions& options,
-                     const ModelCompilationOptions& compilation, std::span<const std::byte> bytes,
+                     const ModelCompilationOptions& compilation, session::Attempt& attempt,
                      fs::path output)
       : environment_(environment),
         options_(options),
         compilation_(compilation),
-        bytes_(bytes),
+        attempt_(attempt),
         output_(std::move(output)) {}
 
   // INVALID_ARGUMENT where there is no folder for further models.
@@ -307,11 +173,8 @@ class ProfileCompilation {
     inputs.add_overrides(extents, options);
     ModelCompilationOptions compilation = compilation_;
     compilation.output_model_path = session::specialized_model_path(output_, extents);
-    if (compilation.input_model_read_func) {
-      compilation.input_model_read_func = {};
-      compilation.input_model_buffer = bytes_;
-    }
-    EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, options, compilation));
+    EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, options, compilation,
+                                                          attempt_.lost, attempt_.written));
     EPHOST_ASSIGN_OR_RETURN(const MappedFile model, MappedFile::open(report.output_path));
     written[report.output_path.filename().native()] = {.hash = content_checksum(model.bytes()),
                                                        .size = model.bytes().size()};
@@ -322,27 +185,28 @@ class ProfileCompilation {
   const Environment& environment_;
   const SessionOptions& options_;
   const ModelCompilationOptions& compilation_;
-  std::span<const std::byte> bytes_;
+  session::Attempt& attempt_;
   fs::path output_;
   std::vector<CompileReport> reports_;
 };
 
-Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
-                              const ModelCompilationOptions& compilation) {
-  EPHOST_RETURN_IF_ERROR(check_choices(compilation));
+// The model is a file or in memory.
+Result<CompileReport> compile_once(const Environment& environment, const SessionOptions& options,
+                                   const ModelCompilationOptions& compilation,
+                                   session::Attempt attempt) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
                           session::read_session_config(options, warnings));
   const Cancellation cancellation = session::cancellation_of(options, config);
-  EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write, write_options(compilation, config));
+  EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write,
+                          session::compilation_write_options(compilation, config));
   write.file_system = environment.state().output_file_system;
   write.lock_wait = session::lock_wait(config, cancellation);
+  write.written_before = attempt.written;
   const bool has_path = write.destination == context::Destination::kFile;
   const bool has_profiles = !config.shape_profiles.empty();
-  std::vector<std::byte> bytes;
-  EPHOST_ASSIGN_OR_RETURN(const session::ModelSource source,
-                          source_of(compilation, cancellation, bytes));
-  ProfileCompilation profiles(environment, options, compilation, bytes, write.output_path);
+  const session::ModelSource source = source_of(compilation);
+  ProfileCompilation profiles(environment, options, compilation, attempt, write.output_path);
   if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.check(write));
   using Without = session::ContextGeneration::WithoutNodes;
   EPHOST_ASSIGN_OR_RETURN(
@@ -360,19 +224,22 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
     cache.skip("the application places initializers, which may stay in the model's own files");
   }
   session::PayloadDigests digests;
+  session::PipelineHooks hooks{.writes_context = true,
+                               .target = compilation.target,
+                               .workers = attempt.workers,
+                               .lost = attempt.lost};
   if (compilation.check_deterministic) {
     cache.skip("what the providers write is compared with what they write in another compilation");
-    EPHOST_ASSIGN_OR_RETURN(digests,
-                            compile_to_nowhere(environment, source, options, compilation.target));
+    EPHOST_ASSIGN_OR_RETURN(digests, compile_to_nowhere(environment, source, options, hooks));
     generation->expect(&digests);
   }
   bool writes = false;
-  session::PipelineHooks hooks{.writes_context = true, .target = compilation.target};
   hooks.after_import = [&](const session::PreparedModel& prepared) {
     EPHOST_RETURN_IF_ERROR(context::refuse_ep_context_nodes(prepared.model.graph));
     return generation->check(prepared);
   };
   hooks.after_compile = [&](session::PreparedModel& prepared) {
+    EPHOST_RETURN_IF_ERROR(session::check_workers(prepared));
     if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.run(prepared, *generation));
     writes = true;
     return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
@@ -383,6 +250,7 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   if (!prepared.ok() && !writes && cache.blames_entry(prepared.status())) prepared = prepare();
   cache.count(environment.state().metrics.get());
   if (!prepared.ok()) return prepared.status();
+  std::ranges::copy(generation->written().files, std::back_inserter(attempt.written));
   if (std::vector<std::byte>* const buffer = compilation.output_model_buffer) {
     const std::span<const std::byte> model = generation->written().model.bytes;
     buffer->assign(model.begin(), model.end());
@@ -393,7 +261,46 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   report.deterministic_providers = digests.providers();
   if (has_profiles) profiles.add_to(report);
   if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
+  // What is written needs no worker any more.
+  if (attempt.workers != nullptr) attempt.workers->clear();
   return report;
+}
+
+// Does what session.on_crash says if workers end meanwhile. `lost` are left out from the beginning;
+// `written` are the files of the operation so far, which may be replaced, and gets more of them.
+Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+                              const ModelCompilationOptions& compilation,
+                              std::vector<session::LostProvider> lost,
+                              std::vector<context::WrittenFile>& written) {
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                          session::read_session_config(options, warnings));
+  if (!config.on_crash.recovers()) {
+    return compile_once(environment, options, compilation, {nullptr, std::move(lost), written});
+  }
+  session::LossPolicy policy;
+  const auto make = [&](const std::shared_ptr<session::ProviderWorkers>& workers) {
+    return compile_once(environment, options, compilation, {workers, lost, written});
+  };
+  return session::make_with_living_workers(config.on_crash, policy, lost, make);
+}
+
+// The application reads its model once, whatever is made of it.
+Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+                              ModelCompilationOptions compilation) {
+  EPHOST_RETURN_IF_ERROR(session::check_choices(compilation));
+  std::vector<std::byte> bytes;
+  if (compilation.input_model_read_func) {
+    std::vector<std::string> warnings;  // the pipeline logs them
+    EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                            session::read_session_config(options, warnings));
+    EPHOST_ASSIGN_OR_RETURN(bytes, session::read_all(compilation.input_model_read_func,
+                                                     session::cancellation_of(options, config)));
+    compilation.input_model_read_func = {};
+    compilation.input_model_buffer = bytes;
+  }
+  std::vector<context::WrittenFile> written;
+  return compile(environment, options, compilation, {}, written);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "host/session/caching/lock_wait.h"
 #include "host/session/caching/store_signatures.h"
 #include "host/session/cancellation.h"
+#include "host/session/recovery/attempt.h"
 #include "host/trust/policy.h"
 
 namespace ephost::session {
@@ -27,6 +28,13 @@ constexpr const char* kInitializersName = "initializers.bin";
 std::string reason_against(const PreparedModel& prepared) {
   // The provider may succeed the next time.
   if (!prepared.failures.empty()) return prepared.failures.front().reason.message();
+  if (!prepared.without_capability.empty()) {
+    return *prepared.without_capability.begin() + " failed to say which nodes it claims";
+  }
+  if (!prepared.without_wishes.empty()) {
+    return *prepared.without_wishes.begin() + " failed to state its wishes for fixed extents";
+  }
+  if (const Status workers = check_workers(prepared); !workers.ok()) return workers.message();
   if (prepared.partition_count() == 0) return "no provider compiled anything";
   for (const PreparedGraph* graph : prepared.graphs()) {
     for (const partition::Partition& partition : graph->partitioning.partitions) {
@@ -52,11 +60,12 @@ SessionCache::SessionCache(SessionConfig config, std::string model_name, std::st
 }
 
 Result<SessionCache> SessionCache::create(const ModelSource& source, const SessionOptions& options,
-                                          std::string host_version, SignaturePolicy signatures) {
+                                          std::string host_version, SignaturePolicy signatures,
+                                          Deadline deadline) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
   config.signatures = trust::strictest(config.signatures, signatures);
-  const Cancellation cancellation = cancellation_of(options, config);
+  const Cancellation cancellation = cancellation_of(options, config, deadline);
   SessionCache cache(std::move(config), source.path.filename().string(), std::move(host_version),
                      cancellation);
   if (cache.store_ && cache.config_.context_enable) {

@@ -13,6 +13,7 @@
 
 #include "host/context/store/cache_store.h"
 #include "host/session/caching/context_reuse.h"
+#include "host/session/cancellation.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
@@ -24,9 +25,11 @@ class SessionCache {
  public:
   // An object that does nothing, unless ep.cache_dir is set. `host_version` becomes part of the
   // key. Unless the stricter of `signatures` and session.signatures is `off`, entries are signed
-  // (store_signatures.h). INVALID_ARGUMENT for invalid configuration entries.
+  // (store_signatures.h). The deadline is that of PipelineHooks. INVALID_ARGUMENT for invalid
+  // configuration entries.
   static Result<SessionCache> create(const ModelSource& source, const SessionOptions& options,
-                                     std::string host_version, SignaturePolicy signatures);
+                                     std::string host_version, SignaturePolicy signatures,
+                                     Deadline deadline = {});
 
   // Continues without the store, for a reason that is not a failure.
   void skip(std::string reason);

@@ -121,6 +121,7 @@ class Pipeline {
     prepared_.max_memory_patterns = config.max_memory_patterns;
     prepared_.max_dense_bytes = config.max_dense_bytes;
     prepared_.workers = hooks.workers;
+    if (hooks.workers != nullptr) hooks.workers->clear();
     prepared_.lost = hooks.lost;
     if (hooks.base != nullptr && !hooks.replaces_base) prepared_.lost = hooks.base->lost;
     if (hooks.base != nullptr) {

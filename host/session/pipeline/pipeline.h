@@ -50,7 +50,8 @@ struct PipelineHooks {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   // The model takes the place of `base`, rather than being a specialisation of it.
   bool replaces_base = false;
-  // Where the workers of providers are noted; null: nothing but failures follows from their end.
+  // Where the workers of providers are noted, in place of those of an earlier attempt; null:
+  // nothing but failures follows from their end.
   std::shared_ptr<ProviderWorkers> workers = {};
   // Providers that are left out; a specialisation leaves out those that `base` has lost.
   std::vector<LostProvider> lost = {};

@@ -112,6 +112,7 @@ Status ProviderCreation::create_all(PreparedModel& prepared) {
     bool lacks_device = false;
     Status layering;  // why a layer could not be put over the plugin
     for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
+      EPHOST_RETURN_IF_ERROR(config_.on_crash.check(plugin.manifest));
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared.files));
     }
     const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin)

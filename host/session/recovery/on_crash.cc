@@ -1,10 +1,19 @@
 #include "host/session/recovery/on_crash.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::session {
+namespace {
+
+bool names(std::string_view name, const manifest::Manifest& manifest) {
+  return equal_ignoring_case(name, manifest.name) || equal_ignoring_case(name, manifest.provider);
+}
+
+}  // namespace
 
 std::optional<OnCrash> parse_on_crash(std::string_view text) {
   const auto found = std::ranges::find(kOnCrashNames, text);
@@ -12,12 +21,24 @@ std::optional<OnCrash> parse_on_crash(std::string_view text) {
   return static_cast<OnCrash>(found - kOnCrashNames.begin());
 }
 
+Status OnCrashConfig::check(const manifest::Manifest& manifest) const {
+  const std::pair<const std::string, OnCrash>* first = nullptr;
+  for (const auto& entry : of_providers) {
+    if (!names(entry.first, manifest)) continue;
+    if (first == nullptr) first = &entry;
+    if (first->second == entry.second) continue;
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("session.on_crash.{}={} and session.on_crash.{}={} are both for {}; state one",
+                  first->first, kOnCrashNames[static_cast<size_t>(first->second)], entry.first,
+                  kOnCrashNames[static_cast<size_t>(entry.second)], manifest.provider));
+  }
+  return Status::ok_status();
+}
+
 OnCrash OnCrashConfig::of(const manifest::Manifest& manifest) const {
   for (const auto& [provider, policy] : of_providers) {
-    if (equal_ignoring_case(provider, manifest.name) ||
-        equal_ignoring_case(provider, manifest.provider)) {
-      return policy;
-    }
+    if (names(provider, manifest)) return policy;
   }
   return all;
 }

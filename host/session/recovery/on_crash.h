@@ -2,6 +2,8 @@
 // session.on_crash.PROVIDER.
 #pragma once
 
+#include <ephost/status.h>
+
 #include <array>
 #include <map>
 #include <optional>
@@ -27,6 +29,9 @@ struct OnCrashConfig {
   // By type name or short name, in place of the above.
   std::map<std::string, OnCrash> of_providers = {};
 
+  // INVALID_ARGUMENT if the two names of a provider have different policies. To be called before
+  // `of` is.
+  [[nodiscard]] Status check(const manifest::Manifest& manifest) const;
   [[nodiscard]] OnCrash of(const manifest::Manifest& manifest) const;
   // Whether some provider has the policy.
   [[nodiscard]] bool has(OnCrash policy) const;

@@ -24,13 +24,20 @@ void ProviderWorkers::add(const std::shared_ptr<const ProviderWorkers>& other) {
   others_.push_back(other);
 }
 
-void ProviderWorkers::add_fallbacks(const ProviderWorkers& other) {
+void ProviderWorkers::add_ended(const ProviderWorkers& other, bool with_restarts) {
   const std::scoped_lock lock(mutex_, other.mutex_);
   for (const Entry& entry : other.entries_) {
-    if (entry.policy == OnCrash::kFallback && !entry.health->status().ok()) {
-      entries_.push_back(entry);
-    }
+    const bool counts = with_restarts || entry.policy == OnCrash::kFallback;
+    if (counts && !entry.health->status().ok()) entries_.push_back(entry);
   }
+}
+
+void ProviderWorkers::clear() {
+  const std::lock_guard lock(mutex_);
+  entries_.clear();
+  working_.clear();
+  has_been_used_ = false;
+  others_.clear();
 }
 
 void ProviderWorkers::note_working(std::set<std::string> names) {

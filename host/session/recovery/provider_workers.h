@@ -35,8 +35,11 @@ class ProviderWorkers {
   void add(const manifest::Manifest& manifest, std::shared_ptr<const worker::WorkerHealth> health);
   // Those of a specialisation count too, as long as it exists.
   void add(const std::shared_ptr<const ProviderWorkers>& other);
-  // Adds those of a specialisation that was not finished without which the session has to go on.
-  void add_fallbacks(const ProviderWorkers& other);
+  // Adds those of a specialisation that was not finished which have ended: those of providers that
+  // the session has to go on without, and `with_restarts`, those that are to get another one.
+  void add_ended(const ProviderWorkers& other, bool with_restarts);
+  // Forgets all of them, as another attempt begins, with workers of its own.
+  void clear();
   // The names of the providers that runs call.
   void note_working(std::set<std::string> names);
   // Forgets the workers of all others.

@@ -45,6 +45,14 @@ bool writes_inputs(std::span<const Value* const> inputs, std::span<const Value> 
   });
 }
 
+// Whether a failure to make the model again is about the model and the providers that are left,
+// rather than about what the machine, or a worker, lacked at that time.
+bool is_for_good(const Status& failure) {
+  return failure.code() == StatusCode::kInvalidGraph ||
+         failure.code() == StatusCode::kNotImplemented ||
+         failure.code() == StatusCode::kModelRequiresCompilation;
+}
+
 std::string reasons_of(const std::vector<LostProvider>& dead) {
   std::vector<std::string> reasons;
   for (const LostProvider& one : dead) reasons.push_back(one.reason.message());
@@ -113,7 +121,9 @@ Recovery::Made Recovery::replace(const std::shared_ptr<SessionModel>& dead, Loss
     if (const auto why = why_over(options)) return interrupted(*why);
     Status failure = std::move(made).status().with_context("going on after: " + reasons_of(lost));
     // Without restarts, it would be the same the next time.
-    if (!workers_of(*dead).config().has(OnCrash::kRestart)) refusal_ = failure;
+    if (is_for_good(failure) && !workers_of(*dead).config().has(OnCrash::kRestart)) {
+      refusal_ = failure;
+    }
     return failure;
   }
   record(**made, lost, start);
@@ -145,9 +155,10 @@ Recovery::Made Recovery::make(const SessionModel& dead,
   SessionOptions options = options_;
   options.set_load_cancellation_flag(run.cancelled);
   const Environment::State& environment = environment_.state();
-  EPHOST_ASSIGN_OR_RETURN(SessionCache cache,
-                          SessionCache::create(source_, options, environment.host_version,
-                                               environment.registry.verifier().policy()));
+  EPHOST_ASSIGN_OR_RETURN(
+      SessionCache cache,
+      SessionCache::create(source_, options, environment.host_version,
+                           environment.registry.verifier().policy(), run.deadline));
   const auto create = [&] {
     PipelineHooks hooks{.runs = true,
                         .base = &dead.base->prepared,
@@ -168,7 +179,7 @@ Recovery::Made Recovery::make(const SessionModel& dead,
   if (prepared.profiler && prepared.profiler->is_recording()) {
     model->base->profiles.start(prepared.providers);
   }
-  EPHOST_RETURN_IF_ERROR(model->add_specializer(environment_, options, log_));
+  EPHOST_RETURN_IF_ERROR(model->add_specializer(environment_, options, log_, run.deadline));
   return model;
 }
 

@@ -42,11 +42,11 @@ Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& en
 }
 
 Status SessionModel::add_specializer(const Environment& environment, const SessionOptions& options,
-                                     const Log& log) {
+                                     const Log& log, Deadline deadline) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
   EPHOST_ASSIGN_OR_RETURN(specializer,
-                          Specializer::create(*base, environment, options, config, log));
+                          Specializer::create(*base, environment, options, config, log, deadline));
   if (specializer != nullptr) return Status::ok_status();
   base->prepared.source.reset();
   if (!config.shape_profiles.empty() && !base->is_bound_to_profiles) {

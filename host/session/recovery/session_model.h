@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/base/log.h"
+#include "host/session/cancellation.h"
 #include "host/session/environment.h"
 #include "host/session/metrics/run_meter.h"
 #include "host/session/shapes/executable.h"
@@ -28,9 +29,11 @@ struct SessionModel {
                                                                     const SessionOptions& options,
                                                                     const PipelineHooks& hooks);
   // Makes what serves runs of the shapes that the profiles and the runs have, where that is of use.
-  // To be called once, before the first run. `log` is that of the session.
+  // To be called once, before the first run. `log` is that of the session; `deadline`, of a run
+  // that needs the model, ends it.
   [[nodiscard]] Status add_specializer(const Environment& environment,
-                                       const SessionOptions& options, const Log& log);
+                                       const SessionOptions& options, const Log& log,
+                                       Deadline deadline = {});
 
   // Runs the model, specialised or not. May be called by several threads at once.
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,

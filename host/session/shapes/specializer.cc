@@ -51,11 +51,11 @@ SessionOptions options_of_later_models(const SessionOptions& options) {
 
 Specializer::Specializer(Executable& base, const Environment& environment,
                          const SessionOptions& options, const SessionConfig& config,
-                         InputExtents inputs, const Log& log)
+                         InputExtents inputs, const Log& log, Deadline deadline)
     : base_(base),
       environment_(environment),
-      creation_options_(options_of_specializations(options)),
-      options_(options_of_later(creation_options_)),
+      creation_(Creation{options_of_specializations(options), deadline}),
+      options_(options_of_later(creation_->options)),
       mode_(config.specialize),
       runs_before_(config.runs_before),
       inputs_(std::move(inputs)),
@@ -68,7 +68,7 @@ Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
                                                          const Environment& environment,
                                                          const SessionOptions& options,
                                                          const SessionConfig& config,
-                                                         const Log& log) {
+                                                         const Log& log, Deadline deadline) {
   const PreparedModel& prepared = base.prepared;
   const bool wants = config.specialize != SpecializeMode::kOff && config.max_specializations > 0 &&
                      prepared.shape_wishes.any() &&
@@ -77,10 +77,10 @@ Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
   InputExtents inputs(prepared.model, prepared.shape_wishes);
   if (inputs.size() == 0) return std::unique_ptr<Specializer>();
   std::unique_ptr<Specializer> made(
-      new Specializer(base, environment, options, config, std::move(inputs), log));
+      new Specializer(base, environment, options, config, std::move(inputs), log, deadline));
   EPHOST_RETURN_IF_ERROR(made->load_stored(config));
   EPHOST_RETURN_IF_ERROR(made->make_profiles());
-  made->creation_options_ = {};  // what they refer to may end now
+  made->creation_.reset();  // what it refers to may end now
   return made;
 }
 
@@ -121,12 +121,16 @@ Status Specializer::load_stored(const SessionConfig& config) {
 Status Specializer::load_one(const std::string& name, const context::ContentChecksum& stated,
                              const KnownChecksums& known) {
   const auto start = std::chrono::steady_clock::now();
-  const Cancellation cancellation(creation_options_.load_cancellation_flag());
+  Cancellation cancellation(creation_->options.load_cancellation_flag());
+  if (creation_->deadline) cancellation.end_at(*creation_->deadline);
   EPHOST_ASSIGN_OR_RETURN(
       const ModelSource source,
       open_specialized_model(*base_.prepared.stored_folder, name, stated, known, cancellation));
-  const PipelineHooks hooks{.runs = true, .base = &base_.prepared, .workers = make_workers()};
-  auto created = Executable::create(environment_, source, creation_options_, hooks);
+  const PipelineHooks hooks{.runs = true,
+                            .base = &base_.prepared,
+                            .deadline = creation_->deadline,
+                            .workers = make_workers()};
+  auto created = Executable::create(environment_, source, creation_->options, hooks);
   EPHOST_RETURN_IF_ERROR(take_workers(hooks.workers));
   EPHOST_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> made, std::move(created));
   const graph::Model& model = made->prepared.model;
@@ -172,8 +176,10 @@ Status Specializer::make_profiles() {
       if (entry.state == Table::State::kReady) continue;  // it was loaded
       entry.state = Table::State::kMaking;
     }
+    const Limits limits = {.cancelled = creation_->options.load_cancellation_flag(),
+                           .deadline = creation_->deadline};
     EPHOST_RETURN_IF_ERROR(
-        make(extents, {.cancelled = creation_options_.load_cancellation_flag()}, creation_options_)
+        make(extents, limits, creation_->options)
             .status()
             .with_context("specialising the model for " + inputs_.describe(extents)));
   }
@@ -265,9 +271,10 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
   inputs_.add_overrides(extents, options);
   options.set_load_cancellation_flag(limits.cancelled);
   const ModelSource& source = *base_.prepared.source;
-  EPHOST_ASSIGN_OR_RETURN(SessionCache cache,
-                          SessionCache::create(source, options, environment_.state().host_version,
-                                               environment_.state().registry.verifier().policy()));
+  EPHOST_ASSIGN_OR_RETURN(
+      SessionCache cache,
+      SessionCache::create(source, options, environment_.state().host_version,
+                           environment_.state().registry.verifier().policy(), limits.deadline));
   std::shared_ptr<ProviderWorkers> workers;
   const auto create = [&] {
     workers = make_workers();
@@ -308,7 +315,7 @@ Status Specializer::take_workers(const std::shared_ptr<ProviderWorkers>& workers
     base_.prepared.workers->add(workers);
     return Status::ok_status();
   }
-  base_.prepared.workers->add_fallbacks(*workers);
+  base_.prepared.workers->add_ended(*workers, creation_.has_value());
   return lost.front().reason;
 }
 

@@ -18,6 +18,7 @@
 #include "host/base/files/known_checksums.h"
 #include "host/base/log.h"
 #include "host/base/task_threads.h"
+#include "host/session/cancellation.h"
 #include "host/session/environment.h"
 #include "host/session/session_config.h"
 #include "host/session/session_options.h"
@@ -34,15 +35,13 @@ namespace ephost::session {
 class Specializer {
  public:
   // Null if the base has nothing to be fixed, or `config` wants no specialisations. Loads those
-  // that a context model states, and makes those of the profiles, at once. `base` is borrowed;
-  // `options` are those of the session, and `log` its log. INVALID_ARGUMENT if a profile lacks an
-  // extent that has to be fixed; INVALID_GRAPH for a stored one that does not fit or is damaged;
-  // otherwise the failures of making one.
-  [[nodiscard]] static Result<std::unique_ptr<Specializer>> create(Executable& base,
-                                                                   const Environment& environment,
-                                                                   const SessionOptions& options,
-                                                                   const SessionConfig& config,
-                                                                   const Log& log);
+  // that a context model states, and makes those of the profiles, at once, until the deadline.
+  // `base` is borrowed; `options` are those of the session, and `log` its log. INVALID_ARGUMENT if
+  // a profile lacks an extent that has to be fixed; INVALID_GRAPH for a stored one that does not
+  // fit or is damaged; otherwise the failures of making one.
+  [[nodiscard]] static Result<std::unique_ptr<Specializer>> create(
+      Executable& base, const Environment& environment, const SessionOptions& options,
+      const SessionConfig& config, const Log& log, Deadline deadline = {});
   Specializer(const Specializer&) = delete;
   Specializer& operator=(const Specializer&) = delete;
   // No run may go on. Cancels what goes on in the background and waits for it.
@@ -72,11 +71,16 @@ class Specializer {
   };
   struct Limits {
     const std::atomic<bool>* cancelled = nullptr;
-    std::optional<std::chrono::steady_clock::time_point> deadline;
+    Deadline deadline;
+  };
+  // What counts while the session is created.
+  struct Creation {
+    SessionOptions options;
+    Deadline deadline;
   };
 
   Specializer(Executable& base, const Environment& environment, const SessionOptions& options,
-              const SessionConfig& config, InputExtents inputs, const Log& log);
+              const SessionConfig& config, InputExtents inputs, const Log& log, Deadline deadline);
   // Loads the specialisations that the context model states.
   Status load_stored(const SessionConfig& config);
   Status load_one(const std::string& name, const context::ContentChecksum& stated,
@@ -96,7 +100,8 @@ class Specializer {
                                                         SessionOptions options) const;
   // The workers of a specialisation's providers are noted there; null if the session does not.
   [[nodiscard]] std::shared_ptr<ProviderWorkers> make_workers() const;
-  // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too.
+  // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too. Of those that
+  // ended, it takes over what the session has to go on without, and during the creation, all.
   Status take_workers(const std::shared_ptr<ProviderWorkers>& workers) const;
   Status publish(std::span<const int64_t> extents, const std::shared_ptr<Executable>& made,
                  double seconds);
@@ -104,8 +109,8 @@ class Specializer {
 
   Executable& base_;
   const Environment environment_;
-  SessionOptions creation_options_;  // of specialisations while the session is created
-  const SessionOptions options_;     // of those that runs need
+  std::optional<Creation> creation_;  // until `create` has ended
+  const SessionOptions options_;      // of specialisations that runs need
   const SpecializeMode mode_;
   const uint64_t runs_before_;
   const InputExtents inputs_;

@@ -6,70 +6,23 @@
 #include <thread>
 
 #include "host/session/session_state.h"
-#include "tests/integration/session/recovery/workers.h"
-#include "tests/integration/session/scripted_sample.h"
+#include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 
 namespace ephost {
 namespace {
 
+using test::count;
+using test::kFault;
 using test::kill_workers;
-using test::scripted;
+using test::names_of;
 using test::Variable;
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
-constexpr const char* kFault = "EPHOST_FAULT";  // read by tests/fixtures/faulty
-
-size_t count(std::string_view text, std::string_view wanted) {
-  size_t found = 0;
-  for (size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) ++found;
-  return found;
-}
-
-std::vector<std::string> names_of(const Session& session) {
-  std::vector<std::string> names;
-  for (const SessionProvider& provider : session.providers()) names.push_back(provider.name);
-  return names;
-}
-
-class RecoveryTest : public ::testing::Test {
- protected:
-  static SessionOptions isolated(const std::string& policy, OptionList provider = {}) {
-    SessionOptions options = scripted(std::move(provider));
-    options.add_config_entry("session.isolation.scripted", "worker");
-    options.add_config_entry("session.on_crash.scripted", policy);
-    return options;
-  }
-  static Environment environment() {
-    return test::scripted_environment(test::fixture_directory("faulty"));
-  }
-  [[nodiscard]] Result<Session> create(const SessionOptions& options) const {
-    return Session::create(environment(), model_, options);
-  }
-  // A session whose worker dies as soon as it computes; later workers do not.
-  [[nodiscard]] Result<Session> create_doomed(const SessionOptions& options) const {
-    const Variable fault(kFault, "eph_computation_api.compute:segv");
-    return create(options);
-  }
-  void expect_right(Session& session) const {
-    const auto outputs = test::run(session);
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
-    test::expect_close(*outputs, expected_);
-  }
-
-  const Variable quarantine_{"EPHOST_QUARANTINE", "off"};
-  const Variable program_{"EPHOST_WORKER_PROGRAM", EPHOST_WORKER_PROGRAM};
-  const test::TempDirectory folder_;
-  const std::filesystem::path model_ = test::save(folder_, test::scripted_model());
-  const std::vector<Value> expected_ = test::expected_outputs(model_);
-  const test::LogCapture log_;
-};
+class RecoveryTest : public test::RecoverySample {};
 
 TEST_F(RecoveryTest, WithoutItEveryRunFailsFromThenOn) {
   auto session = create_doomed(isolated("fail"));
@@ -184,11 +137,7 @@ TEST_F(RecoveryTest, AContextModelIsWrittenOnce) {
   options.append_execution_provider("scripted_two");
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", (folder_ / "ctx.onnx").native());
-  EnvironmentOptions both;
-  both.plugin_directories = {test::fixture_directory("faulty"), test::fixture_directory("scripted"),
-                             EPHOST_PLUGINS};
-  both.search_default_directories = false;
-  auto session = Session::create(*Environment::create(both), model_, options);
+  auto session = Session::create(environment_of_two(), model_, options);
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   EXPECT_THAT(names_of(*session),
               ElementsAre("ScriptedTwoExecutionProvider", "CPUExecutionProvider"));
@@ -324,7 +273,7 @@ TEST_F(RecoveryTest, AContextModelIsRestoredOrRefused) {
   ModelCompilationOptions compilation;
   compilation.input_model_path = model_;
   compilation.output_model_path = folder_ / "ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), scripted(), compilation).ok());
+  ASSERT_TRUE(compile_model(environment(), test::scripted(), compilation).ok());
   const auto load = [&](const char* policy) {
     return Session::create(environment(), compilation.output_model_path, isolated(policy));
   };
@@ -340,6 +289,9 @@ TEST_F(RecoveryTest, AContextModelIsRestoredOrRefused) {
                 AllOf(HasSubstr("died of SIGKILL"), HasSubstr("EPContext"),
                       HasSubstr("none of the session's providers")));
   }
+  // It was not tried again.
+  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+      << log_.text();
 }
 
 TEST_F(RecoveryTest, SpecialisationsAreMadeAgain) {
@@ -389,7 +341,7 @@ TEST_F(RecoveryTest, ACancelledRunStopsWaiting) {
 }
 
 TEST_F(RecoveryTest, MeansNothingInTheHostsProcess) {
-  SessionOptions options = scripted();
+  SessionOptions options = test::scripted();
   options.add_config_entry("session.on_crash", "restart");
   auto session = create(options);
   ASSERT_TRUE(session.ok()) << session.status().to_string();

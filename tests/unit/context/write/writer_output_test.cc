@@ -115,6 +115,28 @@ TEST(ContextWriter, ReplacesAContextModelWhoseFilesAreMissing) {
   EXPECT_TRUE(write_sample(options).ok());
 }
 
+TEST(ContextWriter, ReplacesWhatItWroteBeforeUnlessSomebodyChangedIt) {
+  for (const char* changed : {"m_ctx.onnx", "m_test.bin", "weights"}) {
+    SCOPED_TRACE(changed);
+    const TempDirectory dir;
+    WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                         .external_initializers_file_name = "weights"};
+    const auto first = write_sample(options, "old");
+    ASSERT_TRUE(first.ok()) << first.status().to_string();
+    EXPECT_THAT(write_sample(options, "new").status().message(), HasSubstr("exists already"));
+    options.written_before = first->files;
+    const auto second = write_sample(options, "new");
+    ASSERT_TRUE(second.ok()) << second.status().to_string();
+    EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
+    options.written_before = second->files;
+    dir.write(changed, "precious");
+    const Status status = write_sample(options, "newer").status();
+    EXPECT_EQ(status.code(), StatusCode::kFail);
+    EXPECT_THAT(status.message(), HasSubstr("exists already"));
+    EXPECT_EQ(content_of(dir / changed), "precious");
+  }
+}
+
 TEST(ContextWriter, RefusesAnOutputCreatedSinceTheFirstCheck) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
