@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "host/api/handles.h"
+#include "host/api/key_values.h"
 #include "host/api/report.h"
 #include "host/api/tables.h"
 #include "host/session/caching/compile_model.h"
@@ -160,6 +161,7 @@ Result<VerifyContextOptions> to_options(const ephost_verify_options* options) {
   if (given.providers == EPHOST_VERIFY_FIND) adopted.providers = Providers::kFind;
   if (given.providers == EPHOST_VERIFY_IGNORE) adopted.providers = Providers::kIgnore;
   adopted.device = text_of(given.device);
+  adopted.session_entries = to_list(given.session_entries, given.session_entry_count);
   if (given.requested_only == 0) return adopted;
   adopted.requests.emplace();
   for (const ephost_provider_request* request : std::span(given.requests, given.request_count)) {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "host/api/handles.h"
+#include "host/api/key_values.h"
 #include "host/api/report.h"
 #include "host/api/tables.h"
 #include "host/session/tools/check_selection.h"
@@ -40,16 +40,17 @@ ephost_status* inspect_request(const ephost_environment* environment,
   });
 }
 
-// A limit of 0, or one that is too long to be told, is left at its default.
+// A limit of 0 is left at its default, and one of more than a year is a year.
 InspectOptions to_inspect_options(const ephost_inspect_options& given) {
   InspectOptions options;
   if (given.isolation != nullptr) options.isolation = given.isolation;
-  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
+  constexpr uint64_t kLongest = uint64_t{365} * 24 * 3600 * 1'000'000'000;
   if (given.call_limit_ns != 0) {
     options.call_limit = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::nanoseconds(std::min(given.call_limit_ns, kLongest)));
   }
   options.refresh = given.refresh != 0;
+  options.session_entries = to_list(given.session_entries, given.session_entry_count);
   return options;
 }
 

@@ -10,10 +10,11 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/cli/metrics_file.h"
-#include "host/manifest/isolation.h"
+#include "host/cli/on_crash.h"
 #include "host/trust/policy.h"
 
 namespace ephost::cli {
+
 namespace {
 
 constexpr const char* kSessionGroup = "Session";
@@ -380,7 +381,8 @@ Result<Environment> open_environment(const EnvironmentFlags& flags) {
 std::string provider_behind(const std::string& name, const Environment& environment) {
   for (const InstalledPlugin& plugin : environment.plugins()) {
     if (plugin.provider.empty()) continue;  // a layer
-    if (plugin.provider == name || equal_ignoring_case(plugin.name, name)) return plugin.provider;
+    if (equal_ignoring_case(plugin.provider, name) || equal_ignoring_case(plugin.name, name))
+      return plugin.provider;
   }
   return equal_ignoring_case(name, "cpu") ? std::string(kCpuProvider) : name;
 }
@@ -414,17 +416,6 @@ OptionList entries_of(const std::string& key, const std::vector<std::string>& gi
     }
   }
   return entries;
-}
-
-// What the selection asks for stands where it is stricter.
-void add_isolation(const SessionFlags& flags, SessionOptions& options) {
-  for (const auto& [key, word] : entries_of("session.isolation", flags.isolation)) {
-    const auto selected = options.config_entry(key);
-    const auto level = manifest::parse_isolation(selected.value_or("none"));
-    const auto given = manifest::parse_isolation(word);
-    if (level && given && *level > *given) continue;
-    options.add_config_entry(key, word);
-  }
 }
 
 // The options of the layer trace ask for it, too.
@@ -474,7 +465,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   for (const auto& [key, value] : selected.config_entries()) options.add_config_entry(key, value);
   for (const std::string& entry : flags.config) {
     const auto [key, value] = split_pair(entry);
-    options.add_config_entry(key, value);
+    add_entry(key, value, environment, options);
   }
   EPHOST_RETURN_IF_ERROR(add_dimensions(flags, options));
   if (!flags.shapes.empty()) {
@@ -498,9 +489,11 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   } else if (!flags.default_cache_dir.empty() && !options.config_entry("ep.cache_dir")) {
     options.add_config_entry("ep.cache_dir", flags.default_cache_dir.string());
   }
-  add_isolation(flags, options);
-  for (const auto& [key, word] : entries_of("session.on_crash", flags.on_crash)) {
+  for (const auto& [key, word] : entries_of("session.isolation", flags.isolation)) {
     options.add_config_entry(key, word);
+  }
+  for (const auto& [key, word] : entries_of("session.on_crash", flags.on_crash)) {
+    add_entry(key, word, environment, options);
   }
   add_layers(flags, options);
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);

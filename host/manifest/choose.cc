@@ -7,6 +7,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/manifest/names.h"
 
 namespace ephost::manifest {
 
@@ -176,6 +177,17 @@ Result<Candidates> find_candidates(const SearchResult& plugins, const ProviderCh
   });
   candidates.skipped = skipped_of(plugins, candidates.provider(), choice.version);
   return candidates;
+}
+
+Status check_is_offered(const SearchResult& plugins, std::string_view name, std::string_view what) {
+  for (const FoundPlugin& plugin : plugins.found) {
+    if (names_provider(name, plugin.manifest.provider, plugin.manifest.name)) return {};
+  }
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} is about the provider {}, which no plugin offers{}; installed: {}{}; "
+                          "correct the name, or leave the entry out",
+                          what, quote(name), suggest(plugins, name), describe_installed(plugins),
+                          describe_skipped(plugins, {.name = std::string(name)})));
 }
 
 Result<std::vector<ChosenProvider>> choose_providers(const SearchResult& plugins,

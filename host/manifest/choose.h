@@ -34,6 +34,11 @@ struct ChosenProvider {
 [[nodiscard]] Result<Candidates> find_candidates(const SearchResult& plugins,
                                                  const ProviderChoice& choice);
 
+// INVALID_ARGUMENT if no plugin, of whatever version, offers a provider of that name: `what`, such
+// as "the entry x", is about nobody.
+[[nodiscard]] Status check_is_offered(const SearchResult& plugins, std::string_view name,
+                                      std::string_view what);
+
 // INVALID_ARGUMENT: a layer is named where a provider is expected.
 [[nodiscard]] Status is_a_layer(const Manifest& manifest);
 

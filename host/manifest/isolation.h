@@ -26,8 +26,11 @@ inline constexpr std::array<std::string_view, 3> kIsolationNames = {"none", "wor
   return kIsolationNames[static_cast<size_t>(isolation)];
 }
 
+// INVALID_ARGUMENT for a word that is none of them; `what` is what states it, such as "the entry
+// x".
+[[nodiscard]] Result<Isolation> require_isolation(std::string_view text, std::string_view what);
 class Field;
-// INVALID_ARGUMENT for a word that is none of them.
+// The same of a file's field.
 [[nodiscard]] Result<Isolation> read_isolation(const Field& field);
 
 [[nodiscard]] inline Isolation stricter(Isolation a, Isolation b) { return std::max(a, b); }

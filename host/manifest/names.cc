@@ -25,4 +25,9 @@ Result<std::string> read_name(const Field& field, const NameRule& rule) {
   return name;
 }
 
+bool names_provider(std::string_view name, std::string_view type_name,
+                    std::string_view short_name) {
+  return equal_ignoring_case(name, type_name) || equal_ignoring_case(name, short_name);
+}
+
 }  // namespace ephost::manifest

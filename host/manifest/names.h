@@ -1,4 +1,4 @@
-// The rules for names in a manifest. Internal to the folder.
+// The rules for names in a manifest, and which provider a name means.
 #pragma once
 
 #include <ephost/status.h>
@@ -30,6 +30,10 @@ inline constexpr NameRule kOptionName{
 
 // Returns why `name` breaks the rule, with the remedy; empty if it does not.
 [[nodiscard]] std::string name_problem(std::string_view name, const NameRule& rule);
+
+// Whether the name is the provider's type name or its short name, in any case.
+[[nodiscard]] bool names_provider(std::string_view name, std::string_view type_name,
+                                  std::string_view short_name);
 
 // Returns the field's text, which must follow the rule.
 [[nodiscard]] Result<std::string> read_name(const Field& field, const NameRule& rule);

@@ -105,20 +105,32 @@ class Reader {
     add_choice(field, *name, std::move(choice), std::move(places));
   }
 
+  // Two spellings of a key must not compete: which of them counts would depend on their order.
+  void add_entry(const Field& field, std::string key, std::string value) {
+    KeyValues& entries = out_.selection.session_entries;
+    const auto known = std::ranges::find(entries, key, &KeyValues::value_type::first);
+    if (known != entries.end()) {
+      const Place place = out_.session_entries[static_cast<size_t>(known - entries.begin())];
+      refuse(field, field.error(formatted(
+                        "the entry {} is stated in line {} already; remove one of the two",
+                        quote(key), place.line)));
+    }
+    entries.emplace_back(std::move(key), std::move(value));
+    out_.session_entries.push_back(field.place());
+  }
+
   // Layers are another spelling of a configuration entry.
   void read_layers(const Field& field, std::string key) {
     const std::optional<std::vector<std::string>> names = take(field, field.text_list());
     if (!names) return;
-    out_.selection.session_entries.emplace_back(std::move(key), join(*names, ";"));
-    out_.session_entries.push_back(field.place());
+    add_entry(field, std::move(key), join(*names, ";"));
   }
 
   // So are policies of one word, which the entry checks.
   void read_entry(const Field& field, std::string key) {
     std::optional<std::string> word = take(field, field.scalar());
     if (!word) return;
-    out_.selection.session_entries.emplace_back(std::move(key), *std::move(word));
-    out_.session_entries.push_back(field.place());
+    add_entry(field, std::move(key), *std::move(word));
   }
 
   void read_version(const Field& field, ProviderChoice& choice) {
@@ -192,8 +204,7 @@ class Reader {
       if (!text) continue;
       // Session entries write truth values as ONNX Runtime does.
       if (value.is_plain_boolean()) text->assign(1, *parse_boolean_word(*text) ? '1' : '0');
-      out_.selection.session_entries.emplace_back(key, *std::move(text));
-      out_.session_entries.push_back(value.place());
+      add_entry(value, key, *std::move(text));
     }
   }
 

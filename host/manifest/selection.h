@@ -30,7 +30,7 @@ struct Selection {
   std::filesystem::path file;  // empty if a program created the selection
   int selection = 1;
   std::vector<ProviderChoice> providers;  // highest priority first; names are unique
-  KeyValues session_entries;              // keys are unique
+  KeyValues session_entries;              // keys are unique, unless there are errors
 };
 
 // Where a selection file says something about a provider.

@@ -3,9 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <ctime>
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -13,7 +12,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
-#include "host/trust/quarantine_policy.h"
+#include "host/base/utc_text.h"
 
 namespace ephost::plugin {
 namespace {
@@ -44,35 +43,10 @@ std::string path_of(const manifest::FoundPlugin& plugin) {
   return (error ? plugin.manifest.file : canonical).native();
 }
 
-std::string time_text(int64_t time) {
-  const auto seconds = static_cast<std::time_t>(time);
-  struct tm parts {};
-  std::array<char, 32> text{};
-  if (::gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
-Quarantine::Policy policy_of_environment() {
-  const char* const text = ::secure_getenv("EPHOST_QUARANTINE");
-  if (text == nullptr) return {};
-  Result<Quarantine::Policy> policy = Quarantine::parse_policy(text);
-  if (policy.ok()) return *policy;
-  log_warning(policy.status().message());
-  return {};
-}
-
 }  // namespace
 
-Quarantine::Quarantine() : Quarantine(FailureRecords::default_file(), policy_of_environment()) {}
-
-Quarantine::Quarantine(fs::path file, Policy policy) : records_(std::move(file)), policy_(policy) {}
-
-Result<Quarantine::Policy> Quarantine::parse_policy(std::string_view text) {
-  EPHOST_ASSIGN_OR_RETURN(const trust::QuarantinePolicy policy,
-                          trust::parse_quarantine_policy(text, "EPHOST_QUARANTINE"));
-  return Policy{policy.failures, policy.period};
-}
+Quarantine::Quarantine(fs::path file, trust::QuarantinePolicy policy)
+    : records_(std::move(file)), policy_(policy) {}
 
 Status Quarantine::check(const manifest::FoundPlugin& plugin) const {
   if (policy_.failures == 0) return {};
@@ -100,7 +74,7 @@ Status Quarantine::check(const manifest::FoundPlugin& plugin) const {
       StatusCode::kEpFail,
       formatted("it is quarantined until {}, because it failed {} times in {} s; last it {}; "
                 "replace or repair it, or clear it with \"ephost quarantine clear {}\"",
-                time_text(end), recent.size(), period, recent.back()->what, plugin.manifest.name));
+                utc_text(end), recent.size(), period, recent.back()->what, plugin.manifest.name));
 }
 
 void Quarantine::record(const manifest::FoundPlugin& plugin, std::string_view what) const noexcept {

@@ -9,32 +9,24 @@
 
 #include <ephost/status.h>
 
-#include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "host/base/files/failure_records.h"
 #include "host/manifest/search.h"
+#include "host/trust/quarantine_policy.h"
 
 namespace ephost::plugin {
 
 // Safe from any thread.
 class Quarantine {
  public:
-  struct Policy {
-    uint32_t failures = 3;  // 0: no plugin is ever quarantined, and nothing is recorded
-    std::chrono::seconds period{600};
-  };
-
-  // With the file of this user (FailureRecords::default_file) and the policy of the environment.
-  Quarantine();
-  Quarantine(std::filesystem::path file, Policy policy);
-
-  // What the environment variable EPHOST_QUARANTINE says: "off", or a number of failures and of
-  // seconds: "3/600". INVALID_ARGUMENT for another text.
-  [[nodiscard]] static Result<Policy> parse_policy(std::string_view text);
+  // Of no plugin, and without records.
+  Quarantine() : Quarantine({}, {.failures = 0}) {}
+  // Sessions and commands have the file of this user (FailureRecords::default_file) and the policy
+  // of the process (trust::quarantine_of_process).
+  Quarantine(std::filesystem::path file, trust::QuarantinePolicy policy);
 
   // EP_FAIL while the plugin is quarantined: how often it failed, how it did last, until when it is
   // left alone, and what to do.
@@ -47,7 +39,7 @@ class Quarantine {
 
  private:
   FailureRecords records_;
-  Policy policy_;
+  trust::QuarantinePolicy policy_;
 };
 
 }  // namespace ephost::plugin

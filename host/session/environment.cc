@@ -12,6 +12,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/metrics/prometheus_text.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/session_config.h"
 #include "host/session/tools/plugin_description.h"
 #include "host/trust/policy.h"
@@ -66,18 +67,17 @@ bridge::PluginLog plugin_log() {
 }
 
 plugin::Quarantine session::make_quarantine(const trust::QuarantinePolicy& policy) {
-  return {FailureRecords::default_file(), {policy.failures, policy.period}};
+  return {FailureRecords::default_file(), policy};
 }
 
 Result<Environment> Environment::create(const EnvironmentOptions& options) {
   return session::without_exceptions("creating an environment", [&]() -> Result<Environment> {
-    EPHOST_ASSIGN_OR_RETURN(auto state, State::create(options));
-    return Environment(std::move(state));
+    return State::create(options, {});
   });
 }
 
-Result<std::shared_ptr<Environment::State>> Environment::State::create(
-    const EnvironmentOptions& options) {
+Result<Environment> Environment::State::create(const EnvironmentOptions& options,
+                                               const MachineFile& machine_file) {
   manifest::SearchRequest request;
   request.directories = options.plugin_directories;
   request.use_environment = options.search_default_directories;
@@ -92,30 +92,30 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   EPHOST_ASSIGN_OR_RETURN(ThreadPool::Options pool, pool_options(options.threading));
   std::string warning = drop_unusable_processors(pool.affinities);
   const size_t bound_threads = pool.affinities.size();
+  EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
+                          trust::load_machine_policy(machine_file.path, machine_file.owner));
   EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine quarantine,
-                          trust::quarantine_of_process(trust::machine_policy_file()));
+                          trust::quarantine_of_process(machine));
   auto state = std::make_shared<State>(std::move(pool), quarantine.policy);
   state->threading = options.threading;
   if (bound_threads > 0) {
     state->threading.intra_op_num_threads = static_cast<uint32_t>(bound_threads + 1);
   }
   state->log = Log(options.logging_function, options.log_severity_level, options.log_id);
-  for (const std::string_view text :
-       {std::string_view(warning), std::string_view(quarantine.problem)}) {
+  if (!warning.empty()) {
     const LogScope scope(state->log);
-    if (!text.empty()) log_warning(text);
+    log_warning(warning);
   }
-  EPHOST_ASSIGN_OR_RETURN(trust::Verifier verifier, trust::Verifier::create(options.signatures));
+  EPHOST_ASSIGN_OR_RETURN(trust::Verifier verifier,
+                          trust::Verifier::create(options.signatures, machine));
   state->registry.set_verifier(std::move(verifier));
-  EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
-                          trust::load_machine_policy(trust::machine_policy_file()));
   state->isolation = std::max(options.isolation, machine.isolation);
   if (options.crash_handler) state->crash_handler.emplace();
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->plugins.set(manifest::find_plugins(request));
   state->host_version = EPHOST_VERSION;
   if (options.metrics) state->metrics = std::make_unique<session::Metrics>(EPHOST_VERSION);
-  return state;
+  return Environment(std::move(state));
 }
 
 std::vector<InstalledPlugin> Environment::plugins() const {
@@ -168,7 +168,7 @@ Status Environment::register_execution_provider_library(const std::filesystem::p
     EPHOST_RETURN_IF_ERROR(state_->plugins.check_new(registration_name, found));
     // What was found out about the same file earlier may not hold any longer.
     state_->registry.forget(found.manifest.file);
-    EPHOST_ASSIGN_OR_RETURN(auto loaded, state_->registry.load(found));
+    EPHOST_ASSIGN_OR_RETURN(auto loaded, session::PluginLoader(*state_).load(found));
     return state_->plugins.add(std::move(registration_name), std::move(loaded), std::move(found));
   });
 }

@@ -1,6 +1,7 @@
 // The state behind an Environment.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@
 #include "host/session/metrics/metrics.h"
 #include "host/session/plugin_list.h"
 #include "host/session/session_group.h"
+#include "host/trust/own_files.h"
+#include "host/trust/policy.h"
 #include "host/trust/quarantine_policy.h"
 #include "host/worker/tables/remote_plugin.h"
 
@@ -68,7 +71,13 @@ struct Environment::State {
   // What keys of the cache store state as the version of the host. Tests replace it by another one.
   std::string host_version;
 
-  static Result<std::shared_ptr<State>> create(const EnvironmentOptions& options);
+  // Whose policy holds for the machine; replaced in tests.
+  struct MachineFile {
+    std::filesystem::path path = trust::machine_policy_file();
+    trust::Owner owner = trust::Owner::kRoot;
+  };
+  static Result<Environment> create(const EnvironmentOptions& options,
+                                    const MachineFile& machine_file);
 };
 
 // Passes messages of plugins on to the log of the scope that a plugin's thread is in; those of its

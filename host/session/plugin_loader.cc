@@ -5,7 +5,9 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/manifest/names.h"
 #include "host/trust/policy.h"
+#include "host/worker/process/worker_process.h"
 
 namespace ephost::session {
 namespace {
@@ -22,10 +24,8 @@ Status while_loading(const manifest::FoundPlugin& plugin, Status status) {
 Result<worker::IsolationOptions> PluginLoader::options_for(
     const manifest::Manifest& manifest) const {
   worker::IsolationOptions options = least_;
-  const SignaturePolicy signatures =
-      trust::strictest(environment_.registry.verifier().policy(),
-                       config_ == nullptr ? SignaturePolicy::kOff : config_->signatures);
-  options.listed_only = signatures == SignaturePolicy::kRequire;
+  options.listed_only = trust::strictest(environment_.registry.verifier().policy(), signatures()) ==
+                        SignaturePolicy::kRequire;
   EPHOST_ASSIGN_OR_RETURN(const manifest::Isolation of_environment,
                           trust::isolation_of_environment());
   options.level = manifest::stricter(options.level, of_environment);
@@ -33,12 +33,11 @@ Result<worker::IsolationOptions> PluginLoader::options_for(
   options.level = manifest::stricter(options.level, manifest.isolation);
   if (config_ == nullptr) return options;
   const IsolationConfig& config = config_->isolation;
-  options.calls = config.calls;
+  if (!is_inspection_) options.calls = config.calls;
   options.limits = config.limits;
   options.level = manifest::stricter(options.level, config.level);
   for (const auto& [provider, level] : config.of_providers) {
-    if (equal_ignoring_case(provider, manifest.name) ||
-        equal_ignoring_case(provider, manifest.provider)) {
+    if (manifest::names_provider(provider, manifest.provider, manifest.name)) {
       options.level = manifest::stricter(options.level, level);
     }
   }
@@ -51,30 +50,50 @@ Result<std::filesystem::path> library_of(const plugin::LoadedPlugin& plugin) {
   return std::move(found.library);
 }
 
-std::optional<plugin::Quarantine> PluginLoader::stricter_quarantine() const {
-  if (config_ == nullptr) return std::nullopt;
-  const auto policy = trust::strictest(environment_.quarantine, config_->quarantine);
-  if (policy == environment_.quarantine) return std::nullopt;
-  return make_quarantine(policy);
+SignaturePolicy PluginLoader::signatures() const {
+  return config_ == nullptr ? SignaturePolicy::kOff : config_->signatures;
+}
+
+trust::QuarantinePolicy PluginLoader::quarantine_policy() const {
+  if (config_ == nullptr) return environment_.quarantine;
+  return trust::strictest(environment_.quarantine, config_->quarantine);
+}
+
+void PluginLoader::record_failures(worker::IsolationOptions& options) const {
+  const trust::QuarantinePolicy policy = quarantine_policy();
+  const auto limit = options.calls.probe;
+  const bool counts_limits =
+      !is_inspection_ || limit.count() == 0 || limit >= worker::CallLimits().probe;
+  options.failure_key =
+      trust::quarantine_policy_text(policy) + (counts_limits ? "" : ", not of short limits");
+  options.on_failure = [quarantine = make_quarantine(policy), counts_limits](
+                           const manifest::FoundPlugin& failed, const worker::Ending& ending) {
+    if (ending.kind == worker::Ending::Kind::kKilled && !counts_limits) return;
+    quarantine.record(failed, worker::describe(ending));
+  };
+}
+
+Status PluginLoader::check_quarantine(const manifest::FoundPlugin& plugin) const {
+  const trust::QuarantinePolicy policy = quarantine_policy();
+  return policy == environment_.quarantine ? Status() : make_quarantine(policy).check(plugin);
+}
+
+Status PluginLoader::check(const manifest::FoundPlugin& plugin) const {
+  EPHOST_RETURN_IF_ERROR(check_quarantine(plugin));
+  return environment_.registry.check(plugin, signatures());
 }
 
 Result<std::shared_ptr<const plugin::LoadedPlugin>> PluginLoader::load(
     const manifest::FoundPlugin& plugin) {
-  const std::optional<plugin::Quarantine> stricter = stricter_quarantine();
-  if (stricter) EPHOST_RETURN_IF_ERROR(while_loading(plugin, stricter->check(plugin)));
+  EPHOST_RETURN_IF_ERROR(while_loading(plugin, check_quarantine(plugin)));
   EPHOST_ASSIGN_OR_RETURN(worker::IsolationOptions options, options_for(plugin.manifest));
-  const SignaturePolicy signatures =
-      config_ == nullptr ? SignaturePolicy::kOff : config_->signatures;
   if (options.level == manifest::Isolation::kNone ||
       plugin.manifest.kind == manifest::Kind::kLayer) {
     if (workers_ != nullptr) loaded_.push_back({plugin.manifest, nullptr});
-    return environment_.registry.load(plugin, signatures);
+    return environment_.registry.load(plugin, signatures());
   }
-  EPHOST_RETURN_IF_ERROR(while_loading(plugin, environment_.registry.check(plugin, signatures)));
-  options.on_failure = [quarantine = stricter.value_or(environment_.registry.quarantine())](
-                           const manifest::FoundPlugin& failed, std::string_view what) {
-    quarantine.record(failed, what);
-  };
+  EPHOST_RETURN_IF_ERROR(while_loading(plugin, environment_.registry.check(plugin, signatures())));
+  record_failures(options);
   if (workers_ != nullptr) {
     options.health = workers_->health_of(plugin.manifest);
     loaded_.push_back({plugin.manifest, options.health});

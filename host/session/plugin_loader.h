@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/recovery/provider_workers.h"
 #include "host/session/session_config.h"
+#include "host/trust/quarantine_policy.h"
 #include "host/worker/tables/isolation.h"
 
 namespace ephost::session {
@@ -27,19 +27,29 @@ namespace ephost::session {
 
 class PluginLoader {
  public:
-  // Without a session: for commands that query a plugin, which want it at least as isolated as
-  // `least` says. Borrows the environment, as the other constructor borrows both.
-  explicit PluginLoader(Environment::State& environment, worker::IsolationOptions least = {})
-      : environment_(environment), config_(nullptr), workers_(nullptr), least_(std::move(least)) {}
-  // `workers`: where those of a provider are noted; may be null.
-  PluginLoader(Environment::State& environment, const SessionConfig* config,
-               ProviderWorkers* workers = nullptr)
+  // Borrows all three. `config` is the session's; null: there is none. `workers`: where those of a
+  // provider are noted; may be null.
+  explicit PluginLoader(Environment::State& environment, const SessionConfig* config = nullptr,
+                        ProviderWorkers* workers = nullptr)
       : environment_(environment), config_(config), workers_(workers) {}
+  // To inspect plugins as a session with this configuration would load them: at least as isolated
+  // as `least` says, with its limits of calls. A plugin that exceeds one that is shorter than the
+  // default has not failed.
+  PluginLoader(Environment::State& environment, const SessionConfig& config,
+               worker::IsolationOptions least)
+      : environment_(environment),
+        config_(&config),
+        workers_(nullptr),
+        is_inspection_(true),
+        least_(std::move(least)) {}
 
   // As plugin::Registry::load, with the session's policy for signatures. INVALID_ARGUMENT for a
   // wrong EPHOST_ISOLATION. Layers are loaded into the host's process.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
+
+  // As plugin::Registry::check, with the session's policies for signatures and quarantine.
+  [[nodiscard]] Status check(const manifest::FoundPlugin& plugin) const;
 
   // Notes the workers of the plugins that were loaded: of the last one, if the provider was created
   // from it, or else of all, as none of them could be used.
@@ -50,13 +60,18 @@ class PluginLoader {
       const manifest::Manifest& manifest) const;
 
  private:
-  // With the strictest policy of process and session; nothing if that is the process's, which the
-  // registry has.
-  [[nodiscard]] std::optional<plugin::Quarantine> stricter_quarantine() const;
+  // The strictest of process and session.
+  [[nodiscard]] trust::QuarantinePolicy quarantine_policy() const;
+  [[nodiscard]] SignaturePolicy signatures() const;
+  // By the session's policy where that is stricter than the process's, which the registry has.
+  [[nodiscard]] Status check_quarantine(const manifest::FoundPlugin& plugin) const;
+  // Tells `options` what to record of workers that fail.
+  void record_failures(worker::IsolationOptions& options) const;
 
   Environment::State& environment_;
   const SessionConfig* const config_;
   ProviderWorkers* const workers_;
+  const bool is_inspection_ = false;
   const worker::IsolationOptions least_;
   struct Loaded {
     manifest::Manifest manifest;

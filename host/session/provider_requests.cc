@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
+
 namespace ephost::session {
 
 Result<manifest::ProviderChoice> choice_of(const ProviderRequest& request) {
@@ -24,6 +26,19 @@ Result<std::vector<manifest::ChosenProvider>> choose_providers(
     selection.providers.push_back(std::move(choice));
   }
   return manifest::choose_providers(plugins, selection);
+}
+
+Status check_named_providers(const manifest::SearchResult& plugins, const SessionConfig& config) {
+  const auto check = [&](std::string_view prefix, const auto& of_providers) -> Status {
+    for (const auto& [name, stated] : of_providers) {
+      EPHOST_RETURN_IF_ERROR(manifest::check_is_offered(
+          plugins, name, formatted("configuration entry \"{}{}\"", prefix, name)));
+    }
+    return {};
+  };
+  EPHOST_RETURN_IF_ERROR(check(kIsolationPrefix, config.isolation.of_providers));
+  EPHOST_RETURN_IF_ERROR(check(kOnCrashPrefix, config.on_crash.of_providers));
+  return check(kLayersPrefix, config.provider_layers);
 }
 
 bool has_cpu_provider(std::span<const manifest::ChosenProvider> chosen) {

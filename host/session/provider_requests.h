@@ -10,6 +10,7 @@
 #include "host/manifest/choose.h"
 #include "host/manifest/search.h"
 #include "host/manifest/selection.h"
+#include "host/session/session_config.h"
 
 namespace ephost::session {
 
@@ -20,6 +21,11 @@ namespace ephost::session {
 // manifest::choose_providers.
 [[nodiscard]] Result<std::vector<manifest::ChosenProvider>> choose_providers(
     const manifest::SearchResult& plugins, std::span<const ProviderRequest> requests);
+
+// INVALID_ARGUMENT if the configuration states something for a provider that no plugin offers, such
+// as session.isolation.PROVIDER with a misspelt name.
+[[nodiscard]] Status check_named_providers(const manifest::SearchResult& plugins,
+                                           const SessionConfig& config);
 
 // Whether the CPU provider is among them. Every session has it.
 [[nodiscard]] bool has_cpu_provider(std::span<const manifest::ChosenProvider> chosen);

@@ -189,4 +189,11 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
   return config;
 }
 
+Result<SessionConfig> read_session_config(const OptionList& entries) {
+  SessionOptions options;
+  for (const auto& [key, value] : entries) options.add_config_entry(key, value);
+  std::vector<std::string> warnings;
+  return read_session_config(options, warnings);
+}
+
 }  // namespace ephost::session

@@ -145,5 +145,8 @@ inline constexpr std::string_view kDisabledOptimizersKey =
 // ONNX Runtime; `warnings` names it, with the most similar known key.
 [[nodiscard]] Result<SessionConfig> read_session_config(const SessionOptions& options,
                                                         std::vector<std::string>& warnings);
+// The same of entries without a session, for tools that load plugins as one with them would;
+// without the warnings, which are the session's.
+[[nodiscard]] Result<SessionConfig> read_session_config(const OptionList& entries);
 
 }  // namespace ephost::session

@@ -7,6 +7,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/selection.h"
+#include "host/session/config/policy_entries.h"
 #include "host/session/session_config.h"
 
 namespace ephost {
@@ -14,7 +15,7 @@ namespace ephost {
 SessionOptions& SessionOptions::add_config_entry(std::string key, std::string value) {
   for (auto& [known, text] : entries_) {
     if (known == key) {
-      text = std::move(value);
+      text = session::merge_entry(key, text, std::move(value));
       return *this;
     }
   }

@@ -31,8 +31,9 @@ struct GivenInitializer {
 // A plain value. What is wrong with an entry is said when a session is created with it.
 class SessionOptions {
  public:
-  // Sets a configuration entry; the last one of a key stands. An unknown key has no effect but a
-  // warning in the log.
+  // Sets a configuration entry; the last one of a key stands, or the strictest one of a policy
+  // (session.isolation, session.isolation.PROVIDER, session.signatures, session.quarantine). An
+  // unknown key has no effect but a warning in the log.
   SessionOptions& add_config_entry(std::string key, std::string value);
 
   // Asks a further provider, after those that were appended before. The CPU provider is appended by

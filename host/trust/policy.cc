@@ -24,13 +24,7 @@ constexpr std::array<std::pair<std::string_view, SignaturePolicy>, 3> kPolicies{
      {"warn", SignaturePolicy::kWarn},
      {"require", SignaturePolicy::kRequire}}};
 
-// Everything that the machine's file states.
-struct MachineFile {
-  MachinePolicy policy;
-  std::optional<QuarantinePolicy> quarantine;
-};
-
-Result<MachineFile> read_policy(const Field& root) {
+Result<MachinePolicy> read_policy(const Field& root) {
   static constexpr std::array<std::string_view, 5> kKeys{"policy", "signatures", "user_keys",
                                                          "quarantine", "isolation"};
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));
@@ -40,7 +34,7 @@ Result<MachineFile> read_policy(const Field& root) {
     return format.error(
         formatted("policy format {} is not supported; this host reads format 1", number));
   }
-  MachineFile file;
+  MachinePolicy policy;
   if (const Field* const signatures = map.find("signatures")) {
     EPHOST_ASSIGN_OR_RETURN(const std::string text, signatures->scalar());
     const auto parsed = parse_signature_policy(text);
@@ -48,30 +42,21 @@ Result<MachineFile> read_policy(const Field& root) {
       return signatures->error(
           formatted("the policy {} is not known; write off, warn or require", quote(text)));
     }
-    file.policy.signatures = *parsed;
+    policy.signatures = *parsed;
   }
   if (const Field* const user_keys = map.find("user_keys")) {
-    EPHOST_ASSIGN_OR_RETURN(file.policy.user_keys, user_keys->boolean());
+    EPHOST_ASSIGN_OR_RETURN(policy.user_keys, user_keys->boolean());
   }
   if (const Field* const isolation = map.find("isolation")) {
-    EPHOST_ASSIGN_OR_RETURN(file.policy.isolation, manifest::read_isolation(*isolation));
+    EPHOST_ASSIGN_OR_RETURN(policy.isolation, manifest::read_isolation(*isolation));
   }
   if (const Field* const quarantine = map.find("quarantine")) {
     EPHOST_ASSIGN_OR_RETURN(const std::string text, quarantine->scalar());
     const Result<QuarantinePolicy> parsed = parse_quarantine_policy(text, "the policy");
     if (!parsed.ok()) return quarantine->error(parsed.status().message());
-    file.quarantine = *parsed;
+    policy.quarantine = *parsed;
   }
-  return file;
-}
-
-// Without the file, the defaults.
-Result<MachineFile> load_policy(const std::filesystem::path& file, Owner owner) {
-  const Result<std::string> text = read_own_file(file, owner, manifest::kMaxYamlBytes);
-  if (text.status().code() == StatusCode::kNoSuchFile) return MachineFile();
-  EPHOST_RETURN_IF_ERROR(text.status());
-  EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
-  return read_policy(Field::root(document, file));
+  return policy;
 }
 
 }  // namespace
@@ -100,23 +85,19 @@ const std::filesystem::path& machine_policy_file() {
 }
 
 Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file, Owner owner) {
-  EPHOST_ASSIGN_OR_RETURN(const MachineFile loaded, load_policy(file, owner));
-  return loaded.policy;
-}
-
-Result<std::optional<QuarantinePolicy>> load_machine_quarantine(const std::filesystem::path& file,
-                                                                Owner owner) {
-  EPHOST_ASSIGN_OR_RETURN(const MachineFile loaded, load_policy(file, owner));
-  return loaded.quarantine;
+  const Result<std::string> text = read_own_file(file, owner, manifest::kMaxYamlBytes);
+  if (text.status().code() == StatusCode::kNoSuchFile) return MachinePolicy();
+  EPHOST_RETURN_IF_ERROR(text.status());
+  EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
+  EPHOST_ASSIGN_OR_RETURN(MachinePolicy policy, read_policy(Field::root(document, file)));
+  policy.file = file;
+  return policy;
 }
 
 Result<Isolation> isolation_of_environment() {
   const char* const text = ::secure_getenv("EPHOST_ISOLATION");
   if (text == nullptr || *text == '\0') return Isolation::kNone;
-  if (const auto level = manifest::parse_isolation(text)) return *level;
-  return Status(StatusCode::kInvalidArgument,
-                formatted("EPHOST_ISOLATION cannot be {}; use \"none\", \"worker\" or \"sandbox\"",
-                          quote(text)));
+  return manifest::require_isolation(text, "EPHOST_ISOLATION");
 }
 
 Result<SignaturePolicy> policy_of_environment() {

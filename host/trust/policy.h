@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "host/trust/own_files.h"
+#include "host/trust/quarantine_policy.h"
 
 namespace ephost::trust {
 
@@ -24,6 +25,8 @@ struct MachinePolicy {
   SignaturePolicy signatures = SignaturePolicy::kOff;
   bool user_keys = true;  // whether keys that users trust count, besides the machine's
   Isolation isolation = Isolation::kNone;  // of all plugins, at least
+  std::optional<QuarantinePolicy> quarantine;
+  std::filesystem::path file;  // that states all this; empty if there is none
 };
 
 // /etc/ephost/policy.yaml.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include "host/base/files/failure_records.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/trust/policy.h"
 
 namespace ephost::trust {
 
@@ -42,24 +44,17 @@ QuarantinePolicy strictest(const QuarantinePolicy& one, const QuarantinePolicy& 
   return {std::min(one.failures, other.failures), std::max(one.period, other.period)};
 }
 
-Result<ProcessQuarantine> quarantine_of_process(const std::filesystem::path& machine_file,
-                                                Owner owner) {
+Result<ProcessQuarantine> quarantine_of_process(const MachinePolicy& machine) {
   ProcessQuarantine process;
   std::optional<QuarantinePolicy> stated;
-  if (const char* const text = ::secure_getenv("EPHOST_QUARANTINE"); text != nullptr) {
-    const Result<QuarantinePolicy> policy = parse_quarantine_policy(text, "EPHOST_QUARANTINE");
-    if (policy.ok()) {
-      stated = *policy;
-      process.origins.emplace_back("EPHOST_QUARANTINE");
-    } else {
-      process.problem = policy.status().message();
-    }
+  const char* const text = ::secure_getenv("EPHOST_QUARANTINE");
+  if (text != nullptr && *text != '\0') {
+    EPHOST_ASSIGN_OR_RETURN(stated, parse_quarantine_policy(text, "EPHOST_QUARANTINE"));
+    process.origins.emplace_back("EPHOST_QUARANTINE");
   }
-  EPHOST_ASSIGN_OR_RETURN(const std::optional<QuarantinePolicy> machine,
-                          load_machine_quarantine(machine_file, owner));
-  if (machine) {
-    stated = stated ? strictest(*stated, *machine) : *machine;
-    process.origins.push_back(machine_file.native());
+  if (machine.quarantine) {
+    stated = stated ? strictest(*stated, *machine.quarantine) : *machine.quarantine;
+    process.origins.push_back(machine.file.native());
   }
   if (stated) process.policy = *stated;
   return process;

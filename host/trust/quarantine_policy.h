@@ -7,13 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "host/trust/own_files.h"
 
 namespace ephost::trust {
 
@@ -36,21 +32,16 @@ struct QuarantinePolicy {
 [[nodiscard]] QuarantinePolicy strictest(const QuarantinePolicy& one,
                                          const QuarantinePolicy& other);
 
-// The policy of the machine's file; nothing if there is no such file, or it does not state one.
-// Failures are those of load_machine_policy.
-[[nodiscard]] Result<std::optional<QuarantinePolicy>> load_machine_quarantine(
-    const std::filesystem::path& file, Owner owner = Owner::kRoot);
+struct MachinePolicy;
 
-// What holds for all sessions of a process, unless they are stricter.
+// The policy of a process.
 struct ProcessQuarantine {
   QuarantinePolicy policy;           // the default if nobody states one
   std::vector<std::string> origins;  // who does: "EPHOST_QUARANTINE", the path of a file
-  std::string problem;               // what EPHOST_QUARANTINE states wrongly; it is then ignored
 };
 
-// The strictest of the environment variable EPHOST_QUARANTINE, which a privileged process ignores,
-// and of the machine's file, whose failure is that of the function.
-[[nodiscard]] Result<ProcessQuarantine> quarantine_of_process(
-    const std::filesystem::path& machine_file, Owner owner = Owner::kRoot);
+// The strictest of the machine's policy and of the environment variable EPHOST_QUARANTINE, which a
+// privileged process ignores. INVALID_ARGUMENT for a text of the variable that is no policy.
+[[nodiscard]] Result<ProcessQuarantine> quarantine_of_process(const MachinePolicy& machine);
 
 }  // namespace ephost::trust

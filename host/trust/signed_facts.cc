@@ -1,7 +1,6 @@
 #include "host/trust/signed_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <ctime>
 #include <map>
@@ -9,6 +8,7 @@
 #include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 
 namespace ephost::trust {
 namespace {
@@ -34,7 +34,7 @@ std::string to_text(const SignedFacts& facts) {
   text += "hashed";
   add(text, "provider", facts.provider);
   add(text, "version", facts.version);
-  if (facts.expires) add(text, "expires", time_text(*facts.expires));
+  if (facts.expires) add(text, "expires", utc_text(*facts.expires));
   add(text, "files", facts.files);
   return text;
 }
@@ -67,15 +67,6 @@ Result<SignedFacts> parse_signed_facts(std::string_view trusted_comment) {
   return facts;
 }
 
-std::string time_text(int64_t seconds) {
-  const std::time_t time = seconds;
-  struct tm parts {};
-  std::array<char, 64> text{};
-  if (::gmtime_r(&time, &parts) == nullptr) return formatted("{}", seconds);
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
 std::optional<int64_t> parse_time(std::string_view text) {
   constexpr size_t kDayLength = 10;
   const std::string full =
@@ -85,7 +76,7 @@ std::optional<int64_t> parse_time(std::string_view text) {
   if (end == nullptr || *end != '\0') return std::nullopt;
   const int64_t seconds = ::timegm(&parts);
   // Refuses other spellings, and days that no month has.
-  if (time_text(seconds) != full) return std::nullopt;
+  if (utc_text(seconds) != full) return std::nullopt;
   return seconds;
 }
 

@@ -28,9 +28,7 @@ struct SignedFacts {
 // and for a time that is none.
 [[nodiscard]] Result<SignedFacts> parse_signed_facts(std::string_view trusted_comment);
 
-// "2027-01-31T00:00:00Z".
-[[nodiscard]] std::string time_text(int64_t seconds);
-// The same, or a day, which begins at midnight UTC; nothing for any other text.
+// A time as utc_text writes it, or a day, which begins at midnight UTC; nothing for any other text.
 [[nodiscard]] std::optional<int64_t> parse_time(std::string_view text);
 // In seconds since 1970.
 [[nodiscard]] int64_t current_time();

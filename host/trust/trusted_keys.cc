@@ -10,6 +10,7 @@
 #include "host/base/files/file_error.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 #include "host/manifest/field.h"
 #include "host/manifest/names.h"
 #include "host/manifest/yaml_tree.h"
@@ -191,7 +192,7 @@ Status add_trusted_key(const fs::path& folder, const TrustedKey& key) {
   if (!key.name.empty()) text += formatted("name: {}\n", quote(key.name));
   if (!key.providers.empty()) text += formatted("providers: [{}]\n", join(key.providers, ", "));
   if (key.models) text += "models: true\n";
-  if (key.expires) text += formatted("expires: {}\n", time_text(*key.expires));
+  if (key.expires) text += formatted("expires: {}\n", utc_text(*key.expires));
   return write_own_file(folder / (to_text(key.key.id) + ".yaml"), text, 0644);
 }
 

@@ -10,6 +10,7 @@
 #include "host/base/hash.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 #include "host/trust/minisign.h"
 
 namespace ephost::trust {
@@ -141,8 +142,12 @@ std::string SignatureState::summary() const {
 }
 
 Result<Verifier> Verifier::create(SignaturePolicy wanted) {
-  EPHOST_ASSIGN_OR_RETURN(const SignaturePolicy variable, policy_of_environment());
   EPHOST_ASSIGN_OR_RETURN(const MachinePolicy machine, load_machine_policy(machine_policy_file()));
+  return create(wanted, machine);
+}
+
+Result<Verifier> Verifier::create(SignaturePolicy wanted, const MachinePolicy& machine) {
+  EPHOST_ASSIGN_OR_RETURN(const SignaturePolicy variable, policy_of_environment());
   Sources sources;
   sources.user_keys = machine.user_keys;
   return Verifier(strictest(strictest(wanted, variable), machine.signatures), std::move(sources));
@@ -246,13 +251,13 @@ Status Verifier::judge(const Subject& subject, const TrustedKeys& trusted, Signa
   const int64_t now = sources_.clock();
   if (state.facts.expires && now >= *state.facts.expires) {
     return refuse(
-        formatted("it expired on {}; install a newer release", time_text(*state.facts.expires)));
+        formatted("it expired on {}; install a newer release", utc_text(*state.facts.expires)));
   }
   if (found->expires && now >= *found->expires) {
     return refuse(
         formatted("its key {} is trusted until {} only; run \"ephost trust add\" again "
                   "if it still is",
-                  id, time_text(*found->expires)));
+                  id, utc_text(*found->expires)));
   }
   EPHOST_RETURN_IF_ERROR(
       check_pins(*found, subject.manifest != nullptr, subject.provider(), trusted.keys));

@@ -68,6 +68,8 @@ class Verifier {
 
   // The verifier of a process that wants `wanted`: also what EPHOST_SIGNATURES and the machine's
   // policy say counts. Fails where one of these is malformed.
+  static Result<Verifier> create(SignaturePolicy wanted, const MachinePolicy& machine);
+  // With the policy of machine_policy_file().
   static Result<Verifier> create(SignaturePolicy wanted);
 
   [[nodiscard]] SignaturePolicy policy() const { return policy_; }

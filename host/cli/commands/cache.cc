@@ -1,14 +1,13 @@
 // `ephost cache list|verify|prune|clear DIR`: maintains a cache store (ep.cache_dir).
 #include <ephost/cache_store.h>
 
-#include <array>
 #include <chrono>
-#include <ctime>
 #include <functional>
 #include <memory>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
@@ -37,13 +36,8 @@ std::string_view state_name(State state) {
   return "temporary";
 }
 
-std::string utc_text(std::chrono::system_clock::time_point time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  struct tm parts {};
-  std::array<char, 32> text{};
-  if (::gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
+std::string last_use_of(const CacheItem& item) {
+  return utc_text(std::chrono::system_clock::to_time_t(item.last_used));
 }
 
 Json item_json(const CacheItem& item) {
@@ -51,7 +45,7 @@ Json item_json(const CacheItem& item) {
           {"state", state_name(item.state)},
           {"folder", item.folder.native()},
           {"bytes", item.bytes},
-          {"last_used", utc_text(item.last_used)}};
+          {"last_used", last_use_of(item)}};
 }
 
 Json to_json(const CacheItemDescription& described) {
@@ -79,7 +73,7 @@ Result<int> list(const Flags& flags) {
     entries.push_back(to_json(described));
     table.add_row({described.item.key, std::string(state_name(described.item.state)),
                    described.model_name, join(described.providers, ", "),
-                   bytes_text(described.item.bytes), utc_text(described.item.last_used)});
+                   bytes_text(described.item.bytes), last_use_of(described.item)});
   }
   if (flags.report.json()) {
     print(to_text(Json{{"store", flags.folder.native()}, {"bytes", bytes}, {"entries", entries}}));

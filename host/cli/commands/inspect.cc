@@ -8,6 +8,7 @@
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 #include "host/cli/command.h"
 #include "host/cli/commands/probe.h"
 #include "host/cli/flags.h"
@@ -34,6 +35,7 @@ struct Flags {
 struct Choice {
   SelectionFile file;
   ProviderRequest request;
+  OptionList session_entries = {};
 
   [[nodiscard]] bool is_selected() const { return !file.path.empty(); }
 };
@@ -56,10 +58,14 @@ Result<Choice> choose(const Environment& environment, const Flags& flags) {
   const std::string provider = provider_behind(flags.plugin, environment);
   std::vector<std::string> names;
   for (const ProviderRequest& request : options.providers()) {
-    if (provider_behind(request.name, environment) == provider) return Choice{file, request};
+    if (provider_behind(request.name, environment) == provider) {
+      return Choice{file, request, options.config_entries()};
+    }
     names.push_back(quote(request.name));
   }
-  if (provider == kCpuProvider) return Choice{file, {.name = provider}};
+  if (provider == kCpuProvider) {
+    return Choice{file, {.name = provider}, options.config_entries()};
+  }
   if (!is_given) return Choice{};
   return Status(StatusCode::kNotFound,
                 formatted("the selection {} does not name the provider {}; it names {}",
@@ -121,8 +127,8 @@ trust::SignatureState signature_of(const InstalledPlugin& plugin) {
 Json signature_json(const trust::SignatureState& state) {
   return {{"state", state.summary()},
           {"key", state.key ? Json(trust::to_text(*state.key)) : Json()},
-          {"signed", state.facts.time ? Json(trust::time_text(*state.facts.time)) : Json()},
-          {"expires", state.facts.expires ? Json(trust::time_text(*state.facts.expires)) : Json()},
+          {"signed", state.facts.time ? Json(utc_text(*state.facts.time)) : Json()},
+          {"expires", state.facts.expires ? Json(utc_text(*state.facts.expires)) : Json()},
           {"problem", state.status.ok() ? Json() : Json(state.status.message())}};
 }
 
@@ -242,7 +248,8 @@ Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const Choice choice, choose(environment, flags));
-  const InspectOptions how = inspect_options(flags.probe);
+  InspectOptions how = inspect_options(flags.probe);
+  how.session_entries = choice.session_entries;
   EPHOST_ASSIGN_OR_RETURN(const PluginDescription plugin,
                           choice.is_selected() ? inspect_plugin(environment, choice.request, how)
                                                : inspect_plugin(environment, flags.plugin, how));

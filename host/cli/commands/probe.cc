@@ -3,13 +3,13 @@
 #include <ephost/inspect_plugin.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <ctime>
 #include <system_error>
 #include <thread>
+
+#include "host/base/utc_text.h"
 
 namespace ephost::cli {
 namespace {
@@ -86,13 +86,7 @@ Status problem_of(const Result<PluginDescription>& probe) {
 }
 
 std::string recorded_text(const PluginDescription& description) {
-  if (description.recorded_time == 0) return {};
-  const auto seconds = static_cast<std::time_t>(description.recorded_time);
-  struct tm parts {};
-  std::array<char, 32> text{};
-  if (::gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
+  return description.recorded_time == 0 ? std::string() : utc_text(description.recorded_time);
 }
 
 Json recorded_json(const PluginDescription& description) {

@@ -1,7 +1,5 @@
 // `ephost quarantine list|clear [NAME]`: the policy, and the failures of plugins for which they are
 // quarantined.
-#include <array>
-#include <ctime>
 #include <functional>
 #include <memory>
 
@@ -9,6 +7,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
@@ -23,15 +22,6 @@ struct Flags {
   ReportFlags report;
   std::string name;  // empty: all plugins
 };
-
-std::string utc_text(int64_t time) {
-  const auto seconds = static_cast<std::time_t>(time);
-  struct tm parts {};
-  std::array<char, 32> text{};
-  if (::gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
 
 // {"text": "3/600", "failures": 3, "seconds": 600, "origins": [...]}.
 Json policy_json(const trust::ProcessQuarantine& process) {
@@ -55,9 +45,10 @@ std::string policy_text(const trust::ProcessQuarantine& process) {
 }
 
 Result<int> list(const Flags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
+                          trust::load_machine_policy(trust::machine_policy_file()));
   EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine process,
-                          trust::quarantine_of_process(trust::machine_policy_file()));
-  if (!process.problem.empty()) log_warning(process.problem);
+                          trust::quarantine_of_process(machine));
   const FailureRecords records(FailureRecords::default_file());
   const FailureRecords::Content content = records.read();
   Json failures = Json::array();

@@ -13,6 +13,7 @@
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
+#include "host/base/utc_text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/json.h"
@@ -66,7 +67,7 @@ Json key_json(const TrustedKey& key, const TrustedKeys& all) {
           {"key", trust::encode_public_key(key.key)},
           {"providers", key.providers},
           {"models", key.may_sign_models()},
-          {"expires", key.expires ? Json(trust::time_text(*key.expires)) : Json()},
+          {"expires", key.expires ? Json(utc_text(*key.expires)) : Json()},
           {"revoked", all.revoked.keys.contains(key.key.id)},
           {"origin", key.is_machine ? "system" : "user"},
           {"file", key.file.native()}};
@@ -92,7 +93,7 @@ Result<int> list(const Flags& flags) {
   for (const TrustedKey& key : all.keys) {
     table.add_row({trust::to_text(key.key.id), key.name, vouches_for(key),
                    all.revoked.keys.contains(key.key.id) ? "revoked"
-                   : key.expires                         ? trust::time_text(*key.expires)
+                   : key.expires                         ? utc_text(*key.expires)
                                                          : "",
                    key.is_machine ? "system" : "user"});
   }

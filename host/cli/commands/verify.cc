@@ -10,6 +10,7 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/on_crash.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
 #include "host/trust/policy.h"
@@ -74,6 +75,7 @@ Status load(const Environment& environment, const Flags& flags, const ContextRep
   }
   // A provider that fails has not restored its contexts, whoever may take its nodes over.
   options.add_config_entry("session.disable_ep_fallback", "1");
+  fail_on_crash(options);
   // Nothing is written, whatever a selection states.
   options.add_config_entry("ep.context_enable", "0");
   for (const char* output :
@@ -208,7 +210,9 @@ Result<int> run(const Flags& flags) {
                           open_environment(with_policy(flags.environment, wanted.options)));
   const auto providers = flags.no_plugins ? VerifyContextOptions::Providers::kFind
                                           : VerifyContextOptions::Providers::kAsk;
-  VerifyContextOptions options{.providers = providers, .device = flags.device};
+  VerifyContextOptions options{.providers = providers,
+                               .device = flags.device,
+                               .session_entries = wanted.options.config_entries()};
   if (wanted.is_stated) options.requests = wanted.options.providers();
   Verification verification;
   EPHOST_ASSIGN_OR_RETURN(verification.report, verify_context(environment, flags.model, options));

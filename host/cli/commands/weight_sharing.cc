@@ -11,6 +11,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/on_crash.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/report.h"
@@ -124,6 +125,7 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
   SessionOptions group = options;
   group.add_config_entry("ep.context_enable", "1");
   group.add_config_entry("ep.share_ep_contexts", "1");
+  fail_on_crash(group);  // nobody can replace a provider that sessions share
   group.add_config_entry("ep.share_ep_contexts_group", kGroup);
   const Interrupt interrupt;
   group.set_load_cancellation_flag(interrupt.flag());

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <utility>
 
+#include "host/base/files/failure_records.h"
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"
@@ -12,6 +14,8 @@
 #include "host/bridge/abi_text.h"
 #include "host/manifest/search.h"
 #include "host/plugin/loading/elf_summary.h"
+#include "host/trust/policy.h"
+#include "host/trust/quarantine_policy.h"
 
 namespace ephost::conformance {
 namespace {
@@ -129,9 +133,19 @@ Result<RawPlugin> open_raw(const Subject& subject) {
   return raw;
 }
 
+Result<plugin::Quarantine> user_quarantine() {
+  EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
+                          trust::load_machine_policy(trust::machine_policy_file()));
+  EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine process,
+                          trust::quarantine_of_process(machine));
+  return plugin::Quarantine(FailureRecords::default_file(), process.policy);
+}
+
 Result<std::shared_ptr<const plugin::LoadedPlugin>> load_plugin(const Subject& subject) {
   EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found, find_plugin(subject));
-  plugin::Registry registry(plugin::HostOffer{.extensions = bridge::offered_extensions()});
+  EPHOST_ASSIGN_OR_RETURN(plugin::Quarantine quarantine, user_quarantine());
+  plugin::Registry registry(plugin::HostOffer{.extensions = bridge::offered_extensions()},
+                            std::move(quarantine));
   return registry.load(found);
 }
 

@@ -38,6 +38,8 @@ struct RawPlugin {
 [[nodiscard]] Result<std::shared_ptr<const plugin::Library>> load_library(
     const manifest::FoundPlugin& found);
 [[nodiscard]] Result<RawPlugin> open_raw(const Subject& subject);
+// The failures of this user's plugins, and when they count as too many.
+[[nodiscard]] Result<plugin::Quarantine> user_quarantine();
 // As the host loads it for its sessions.
 [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load_plugin(
     const Subject& subject);

@@ -43,8 +43,9 @@ class SessionOptions {
   SessionOptions& operator=(SessionOptions&&) noexcept = default;
   ~SessionOptions() = default;
 
-  // Sets a configuration entry; the last one of a key stands. An unknown key has no effect but a
-  // warning in the log.
+  // Sets a configuration entry; the last one of a key stands, or the strictest one of a policy
+  // (session.isolation, session.isolation.PROVIDER, session.signatures, session.quarantine). An
+  // unknown key has no effect but a warning in the log.
   SessionOptions& add_config_entry(const std::string& key, const std::string& value) {
     return after(table().add_config_entry(handle(), key.c_str(), value.c_str()));
   }

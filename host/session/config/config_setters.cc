@@ -168,17 +168,13 @@ Status layers(SessionConfig& config, std::string_view, const std::string& text) 
 }
 
 Status isolation(SessionConfig& config, std::string_view key, const std::string& text) {
-  const auto level = manifest::parse_isolation(text);
-  if (!level) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        formatted("configuration entry {} cannot be {}; use \"none\", \"worker\" or \"sandbox\"",
-                  quote(key), quote(text)));
-  }
+  EPHOST_ASSIGN_OR_RETURN(
+      const manifest::Isolation level,
+      manifest::require_isolation(text, formatted("configuration entry {}", quote(key))));
   if (key == "session.isolation") {
-    config.isolation.level = *level;
+    config.isolation.level = level;
   } else {
-    config.isolation.of_providers[std::string(key.substr(kIsolationPrefix.size()))] = *level;
+    config.isolation.of_providers[std::string(key.substr(kIsolationPrefix.size()))] = level;
   }
   return Status::ok_status();
 }

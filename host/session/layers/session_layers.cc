@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <utility>
 
-#include "host/base/text.h"
 #include "host/layers/regroup/regroup.h"
 #include "host/layers/trace/trace.h"
 #include "host/layers/trace/trace_file.h"
 #include "host/layers/validate/validate.h"
 #include "host/manifest/choose.h"
+#include "host/manifest/names.h"
 #include "host/session/layers/plugin_layer.h"
 #include "host/session/plugin_loader.h"
 #include "host/session/usable_plugin.h"
@@ -88,8 +88,7 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> SessionLayers::over(
     std::shared_ptr<const plugin::LoadedPlugin> plugin) const {
   const manifest::Manifest& manifest = plugin->manifest;
   const auto own = std::ranges::find_if(own_, [&](const auto& entry) {
-    return equal_ignoring_case(entry.first, manifest.name) ||
-           equal_ignoring_case(entry.first, manifest.provider);
+    return manifest::names_provider(entry.first, manifest.provider, manifest.name);
   });
   return layers::with_layers(std::move(plugin), own == own_.end() ? common_ : own->second);
 }

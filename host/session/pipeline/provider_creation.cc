@@ -65,6 +65,7 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionConfig& config,
                                                      std::span<const LostProvider> lost) {
   const std::shared_ptr<const manifest::SearchResult> plugins = state.plugins.all();
+  EPHOST_RETURN_IF_ERROR(check_named_providers(*plugins, config));
   EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options, config));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           choose_providers(*plugins, requests));

@@ -4,16 +4,9 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/base/text.h"
+#include "host/manifest/names.h"
 
 namespace ephost::session {
-namespace {
-
-bool names(std::string_view name, const manifest::Manifest& manifest) {
-  return equal_ignoring_case(name, manifest.name) || equal_ignoring_case(name, manifest.provider);
-}
-
-}  // namespace
 
 std::optional<OnCrash> parse_on_crash(std::string_view text) {
   const auto found = std::ranges::find(kOnCrashNames, text);
@@ -24,7 +17,7 @@ std::optional<OnCrash> parse_on_crash(std::string_view text) {
 Status OnCrashConfig::check(const manifest::Manifest& manifest) const {
   const std::pair<const std::string, OnCrash>* first = nullptr;
   for (const auto& entry : of_providers) {
-    if (!names(entry.first, manifest)) continue;
+    if (!manifest::names_provider(entry.first, manifest.provider, manifest.name)) continue;
     if (first == nullptr) first = &entry;
     if (first->second == entry.second) continue;
     return Status(
@@ -38,7 +31,7 @@ Status OnCrashConfig::check(const manifest::Manifest& manifest) const {
 
 OnCrash OnCrashConfig::of(const manifest::Manifest& manifest) const {
   for (const auto& [provider, policy] : of_providers) {
-    if (names(provider, manifest)) return policy;
+    if (manifest::names_provider(provider, manifest.provider, manifest.name)) return policy;
   }
   return all;
 }

@@ -120,10 +120,10 @@ Recovery::Made Recovery::replace(const std::shared_ptr<SessionModel>& dead, Loss
   if (!made.ok()) {
     if (const auto why = why_over(options)) return interrupted(*why);
     Status failure = std::move(made).status().with_context("going on after: " + reasons_of(lost));
-    // Without restarts, it would be the same the next time.
-    if (is_for_good(failure) && !workers_of(*dead).config().has(OnCrash::kRestart)) {
-      refusal_ = failure;
-    }
+    // With a new worker, a provider that failed may succeed.
+    const bool may_succeed =
+        !is_for_good(failure) || workers_of(*dead).config().has(OnCrash::kRestart);
+    if (lacks_payloads_ || !may_succeed) refusal_ = failure;
     return failure;
   }
   record(**made, lost, start);

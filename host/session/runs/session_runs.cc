@@ -11,6 +11,7 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
+#include "host/manifest/names.h"
 
 namespace ephost {
 
@@ -20,7 +21,7 @@ namespace {
 using TypedOptions = std::vector<manifest::TypedOption>;
 
 bool is_named(const bridge::Provider& provider, std::string_view name) {
-  return provider.name() == name || equal_ignoring_case(provider.short_name(), name);
+  return manifest::names_provider(name, provider.name(), provider.short_name());
 }
 
 std::set<const bridge::Provider*> providers_with_computations(const PreparedModel& prepared) {
@@ -89,7 +90,7 @@ Result<std::vector<OptionList>> SessionRuns::sort_by_provider(const OptionList& 
         providers_, [&](const auto& provider) { return is_named(*provider, name); });
     if (found == providers_.end()) {
       const bool is_lost = std::ranges::any_of(lost_, [&](const LostProvider& lost) {
-        return lost.name == name || equal_ignoring_case(lost.short_name, name);
+        return manifest::names_provider(name, lost.name, lost.short_name);
       });
       if (is_lost) continue;
       std::vector<std::string> names;

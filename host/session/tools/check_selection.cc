@@ -20,13 +20,13 @@
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/manifest/selection.h"
+#include "host/session/config/config_entries.h"
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/plugin_loader.h"
 #include "host/session/session_config.h"
 #include "host/session/tools/inspect_plugin.h"
-#include "host/session/tools/plugin_description.h"
 #include "host/session/tools/plugin_records.h"
 #include "host/session/usable_plugin.h"
 #include "host/worker/tables/worker_program.h"
@@ -55,10 +55,11 @@ class Check {
           manifest::error_at(examined.selection.file, error.place, "").message();
       find(error.place, error.status.message().substr(place.size()));
     }
+    // First, because they say how plugins may be loaded.
+    check_entries(examined);
     const std::vector<ProviderChoice>& choices = examined.selection.providers;
     for (size_t i = 0; i < choices.size(); ++i) check_choice(choices[i], examined.providers[i]);
     append_cpu();
-    check_entries(examined);
     std::ranges::stable_sort(report_.findings, {}, [](const SelectionFinding& finding) {
       return std::tuple(finding.line, finding.column);
     });
@@ -115,13 +116,21 @@ class Check {
     }
   }
 
-  // How the plugin, as it is now, failed when it was last run in a worker, if that is known.
-  static Status recorded_failure(const FoundPlugin& plugin) {
+  // As a session with the selection loads plugins.
+  [[nodiscard]] session::PluginLoader loader() const {
+    return session::PluginLoader(environment_.state(), &config_);
+  }
+
+  // How the plugin, as it is now, failed when it was last run as isolated as sessions have it, or
+  // in a worker where they have it in their own process; if that is known.
+  [[nodiscard]] Status recorded_failure(const FoundPlugin& plugin) const {
     const auto program = worker::find_worker_program();
-    if (!program.ok()) return {};
+    auto options = loader().options_for(plugin.manifest);
+    if (!program.ok() || !options.ok()) return {};
+    options->level = manifest::stricter(options->level, manifest::Isolation::kWorker);
+    options->program = *program;
     const session::PluginRecords records(session::PluginRecords::default_folder());
-    const auto record =
-        records.find(records.subject_of(plugin, manifest::Isolation::kWorker, *program));
+    const auto record = records.find(records.subject_of(plugin, *options));
     return record ? record->status() : Status();
   }
 
@@ -131,7 +140,7 @@ class Check {
     const FoundPlugin* chosen = nullptr;
     for (const FoundPlugin& plugin : candidates.plugins) {
       SelectionVerdict& verdict = verdict_on(plugin);
-      const Status loadable = environment_.check_loadable(session::describe_plugin(plugin));
+      const Status loadable = loader().check(plugin);
       if (!loadable.ok()) {
         verdict.reason = "it cannot be loaded";
       } else if (const Status failure = recorded_failure(plugin); !failure.ok()) {
@@ -162,7 +171,7 @@ class Check {
                     const ProviderChoice& choice, const ProviderChoicePlaces& places) {
     if (chosen == nullptr) {
       const FoundPlugin& first = candidates.plugins.front();
-      expect(places.name, environment_.check_loadable(session::describe_plugin(first)));
+      expect(places.name, loader().check(first));
       return;
     }
     bool is_sound = true;
@@ -183,8 +192,7 @@ class Check {
                                           bridge::ProgressHooks{});
       return bridge::list_devices(*plugin, services);
     };
-    const auto listed =
-        session::with_usable_plugin(session::PluginLoader(environment_.state()), candidates, list);
+    const auto listed = session::with_usable_plugin(loader(), candidates, list);
     if (!expect(places.name, listed.status())) return false;
     bool is_sound = true;
     for (size_t i = 0; i < choice.devices.size(); ++i) {
@@ -197,10 +205,12 @@ class Check {
 
   void check_provider(const ProviderChoice& choice, const ProviderChoicePlaces& places) {
     const Result<PluginDescription> described =
-        inspect_plugin(environment_, ProviderRequest{.name = choice.name,
-                                                     .version_range = choice.version.to_string(),
-                                                     .options = choice.options,
-                                                     .devices = choice.devices});
+        inspect_plugin(environment_,
+                       ProviderRequest{.name = choice.name,
+                                       .version_range = choice.version.to_string(),
+                                       .options = choice.options,
+                                       .devices = choice.devices},
+                       config_);
     if (!expect(places.name, described.status())) return;
     const Status& created = described->provider_status;
     if (created.ok()) return;
@@ -221,6 +231,7 @@ class Check {
 
   void check_entries(const manifest::ExaminedSelection& examined) {
     report_.session_entries = examined.selection.session_entries;
+    read_policies(report_.session_entries);
     SessionOptions all;
     bool is_sound = true;
     for (size_t i = 0; i < report_.session_entries.size(); ++i) {
@@ -234,6 +245,7 @@ class Check {
       if (key == "session.layers" || key.starts_with(session::kLayersPrefix)) {
         check_layers(place, value);
       }
+      check_named_provider(place, key);
       for (const std::string& warning : warnings) {
         find(place, names_provider(key) ? formatted("{} is an option of a provider; write it under "
                                                     "the provider's \"options\"",
@@ -248,18 +260,45 @@ class Check {
     expect(examined.session_entries.front(), session::read_session_config(all, warnings).status());
   }
 
+  // The sound entries say how a session loads plugins. No session would load one where a policy is
+  // no policy.
+  void read_policies(const OptionList& entries) {
+    OptionList sound;
+    for (const auto& entry : entries) {
+      if (session::read_session_config(OptionList{entry}).ok()) {
+        sound.push_back(entry);
+      } else if (entry.first.starts_with("session.isolation") ||
+                 entry.first == "session.signatures" || entry.first == "session.quarantine") {
+        depth_ = SelectionCheck::kFind;
+      }
+    }
+    if (auto config = session::read_session_config(sound); config.ok()) {
+      config_ = *std::move(config);
+    } else {
+      depth_ = SelectionCheck::kFind;
+    }
+  }
+
+  // Of an entry about one provider.
+  void check_named_provider(Place place, const std::string& key) {
+    if (session::find_known_entry(key) != nullptr) return;
+    for (const std::string_view prefix :
+         {session::kIsolationPrefix, session::kOnCrashPrefix, session::kLayersPrefix}) {
+      if (!key.starts_with(prefix)) continue;
+      expect(place, manifest::check_is_offered(*plugins_, key.substr(prefix.size()),
+                                               formatted("the entry {}", quote(key))));
+    }
+  }
+
   void check_layers(Place place, std::string_view names) {
     for (const std::string& name : session::split_names(names)) {
       if (manifest::is_host_layer(name)) continue;
       const auto candidates = manifest::find_layer(*plugins_, name);
       if (!expect(place, candidates.status())) continue;
       const auto is_sound = [](const auto&) { return Result(true); };
-      expect(
-          place,
-          depth_ == SelectionCheck::kFind
-              ? environment_.check_loadable(session::describe_plugin(candidates->plugins.front()))
-              : session::with_usable_plugin(environment_.state().registry, *candidates, is_sound)
-                    .status());
+      expect(place, depth_ == SelectionCheck::kFind
+                        ? loader().check(candidates->plugins.front())
+                        : session::with_usable_plugin(loader(), *candidates, is_sound).status());
     }
   }
 
@@ -276,6 +315,7 @@ class Check {
   const Environment& environment_;
   std::shared_ptr<const manifest::SearchResult> plugins_;
   SelectionCheck depth_;
+  session::SessionConfig config_;                 // as the selection's sound entries have it
   std::set<std::string, std::less<>> providers_;  // that the selection names
   SelectionReport report_;
 };

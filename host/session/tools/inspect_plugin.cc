@@ -3,6 +3,7 @@
 #include <ephost/ext/operators.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "host/base/format.h"
@@ -25,6 +27,7 @@
 #include "host/session/exception_barrier.h"
 #include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
+#include "host/session/session_config.h"
 #include "host/session/tools/plugin_description.h"
 #include "host/session/tools/plugin_records.h"
 #include "host/session/usable_plugin.h"
@@ -208,11 +211,21 @@ bool is_complete(const PluginDescription& description) {
          description.provider_status.ok();
 }
 
+// Whether a plugin that was to be loaded in a worker has failed by itself: the system has not, nor
+// a limit that is shorter than what plugins have by default.
+bool is_of_plugin(const Status& failure, const worker::IsolationOptions& options) {
+  const worker::Limits& limits = options.limits;
+  const bool is_limited = limits.memory != 0 || limits.cpu_seconds != 0 || limits.open_files != 0;
+  const auto longest = options.calls.probe;
+  return failure.code() == StatusCode::kEpFail && !is_limited &&
+         (longest.count() == 0 || longest >= worker::CallLimits().probe);
+}
+
 // A plugin that is about to be described: loaded, or known from a record.
 struct Subject {
   const manifest::FoundPlugin* found = nullptr;
   std::shared_ptr<const plugin::LoadedPlugin> plugin;
-  manifest::Isolation level = manifest::Isolation::kNone;
+  worker::IsolationOptions isolation;
   session::PluginRecords::Subject record;
   std::optional<PluginDescription> recorded;
 };
@@ -220,10 +233,10 @@ struct Subject {
 // Describes the plugins of one request, each where its isolation wants it.
 class Inspection {
  public:
-  Inspection(Environment::State& environment, worker::IsolationOptions least)
-      : environment_(environment),
-        program_(least.program),
-        loader_(environment, std::move(least)) {}
+  // As a session with the configuration would load them. Borrows the environment and `config`.
+  Inspection(Environment::State& environment, const session::SessionConfig& config,
+             worker::IsolationOptions least)
+      : loader_(environment, config, std::move(least)) {}
 
   void use_records(bool refresh) {
     records_ = session::PluginRecords(session::PluginRecords::default_folder());
@@ -239,13 +252,13 @@ class Inspection {
     }
     EPHOST_ASSIGN_OR_RETURN(const worker::IsolationOptions options,
                             loader_.options_for(found.manifest));
-    Subject subject{.found = &found, .level = options.level};
+    Subject subject{.found = &found, .isolation = options};
     if (options.level != manifest::Isolation::kNone) {
-      subject.record = records_.subject_of(found, options.level, options.program);
+      subject.record = records_.subject_of(found, options);
       if (!refresh_) subject.recorded = find_success(subject.record);
     }
     // Whatever was recorded, it is not to be used if the plugin would be refused now.
-    if (subject.recorded && environment_.registry.check(found).ok()) {
+    if (subject.recorded && loader_.check(found).ok()) {
       describe_manifest(found, *subject.recorded);
       return subject;
     }
@@ -253,7 +266,9 @@ class Inspection {
     auto loaded = loader_.load(found);
     if (!loaded.ok()) {
       // What the checks refuse, they will refuse as long as it holds.
-      if (environment_.registry.check(found).ok()) remember(subject, loaded.status());
+      if (is_of_plugin(loaded.status(), options) && loader_.check(found).ok()) {
+        remember(subject, loaded.status());
+      }
       return std::move(loaded).status();
     }
     subject.plugin = *std::move(loaded);
@@ -265,8 +280,8 @@ class Inspection {
     if (subject.recorded) return *subject.recorded;
     EPHOST_ASSIGN_OR_RETURN(PluginDescription description,
                             ephost::describe(subject.plugin, choice));
-    description.isolation = manifest::isolation_name(subject.level);
-    if (subject.level == manifest::Isolation::kSandbox) {
+    description.isolation = manifest::isolation_name(subject.isolation.level);
+    if (subject.isolation.level == manifest::Isolation::kSandbox) {
       description.sandbox_gaps = worker::probe_sandbox().missing;
     }
     if (is_complete(description)) remember(subject, description);
@@ -282,75 +297,82 @@ class Inspection {
   }
 
   void remember(const Subject& subject, const Result<PluginDescription>& description) const {
-    if (subject.level == manifest::Isolation::kNone) return;
-    records_.remember(subject.record, records_.subject_of(*subject.found, subject.level, program_),
+    if (subject.isolation.level == manifest::Isolation::kNone) return;
+    records_.remember(subject.record, records_.subject_of(*subject.found, subject.isolation),
                       description);
   }
 
-  Environment::State& environment_;
-  const std::filesystem::path program_;  // of the workers
   session::PluginLoader loader_;
   session::PluginRecords records_;
   bool refresh_ = false;
 };
 
-Result<PluginDescription> load_and_describe(Inspection inspection,
-                                            const manifest::Candidates& candidates,
-                                            const manifest::ProviderChoice& choice) {
-  return session::with_usable_plugin(inspection, candidates, [&](const Subject& subject) {
-    return inspection.describe(subject, choice);
+// What is asked about one plugin.
+struct Question {
+  manifest::Candidates candidates;
+  manifest::ProviderChoice choice = {};
+};
+
+Result<Question> question_of(const Environment& environment, const std::string& plugin) {
+  EPHOST_ASSIGN_OR_RETURN(manifest::Candidates candidates, find_plugins(environment, plugin));
+  return Question{std::move(candidates)};
+}
+
+Result<Question> question_of(const Environment& environment, const ProviderRequest& request) {
+  EPHOST_ASSIGN_OR_RETURN(manifest::ProviderChoice choice, session::choice_of(request));
+  EPHOST_ASSIGN_OR_RETURN(manifest::Candidates candidates,
+                          manifest::find_candidates(*environment.state().plugins.all(), choice));
+  return Question{std::move(candidates), std::move(choice)};
+}
+
+Result<PluginDescription> answer(Inspection& inspection, const Question& question) {
+  return session::with_usable_plugin(inspection, question.candidates, [&](const Subject& subject) {
+    return inspection.describe(subject, question.choice);
   });
 }
 
 Result<worker::IsolationOptions> isolation_of(const InspectOptions& options) {
-  const auto level = manifest::parse_isolation(options.isolation);
-  if (!level) {
-    return Status(StatusCode::kInvalidArgument,
-                  formatted("InspectOptions::isolation cannot be {}; use \"none\", \"worker\" or "
-                            "\"sandbox\"",
-                            quote(options.isolation)));
-  }
   worker::IsolationOptions isolation;
-  isolation.level = *level;
+  EPHOST_ASSIGN_OR_RETURN(
+      isolation.level, manifest::require_isolation(options.isolation, "InspectOptions::isolation"));
   // Without the program, loading says what is missing.
   if (auto program = worker::find_worker_program(); program.ok()) {
     isolation.program = *std::move(program);
   }
-  if (options.call_limit.count() > 0) isolation.calls.probe = options.call_limit;
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  if (options.call_limit.count() > 0) {
+    isolation.calls.probe = std::min(options.call_limit, kLongest);
+  }
   isolation.calls.name = "calls while a plugin is inspected";
   isolation.calls.compile = isolation.calls.probe;  // creating a provider is one of these calls
   return isolation;
 }
 
-// With null for `options`: where the environment variable says, and without records.
-Result<PluginDescription> inspect(const Environment& environment, const std::string& plugin,
-                                  const InspectOptions* options) {
+// `asked`: a name or a request. A request is always run, so that nothing is recorded of it.
+template <class Asked>
+Result<PluginDescription> inspect(const Environment& environment, const Asked& asked,
+                                  const InspectOptions& options) {
   const LogScope scope(environment.state().log);
   return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
-    worker::IsolationOptions isolation;
-    if (options != nullptr) {
-      EPHOST_ASSIGN_OR_RETURN(isolation, isolation_of(*options));
-    }
-    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
-                            find_plugins(environment, plugin));
-    Inspection inspection(environment.state(), isolation);
-    if (options != nullptr) inspection.use_records(options->refresh);
-    return load_and_describe(std::move(inspection), candidates, {});
+    EPHOST_ASSIGN_OR_RETURN(const worker::IsolationOptions isolation, isolation_of(options));
+    EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                            session::read_session_config(options.session_entries));
+    EPHOST_ASSIGN_OR_RETURN(const Question question, question_of(environment, asked));
+    Inspection inspection(environment.state(), config, isolation);
+    if (std::is_same_v<Asked, std::string>) inspection.use_records(options.refresh);
+    return answer(inspection, question);
   });
 }
 
-Result<PluginDescription> inspect(const Environment& environment, const ProviderRequest& request,
-                                  const InspectOptions* options) {
+// Where a session with the configuration would load it, and without records.
+template <class Asked>
+Result<PluginDescription> inspect(const Environment& environment, const Asked& asked,
+                                  const session::SessionConfig& config) {
   const LogScope scope(environment.state().log);
   return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
-    worker::IsolationOptions isolation;
-    if (options != nullptr) {
-      EPHOST_ASSIGN_OR_RETURN(isolation, isolation_of(*options));
-    }
-    EPHOST_ASSIGN_OR_RETURN(const manifest::ProviderChoice choice, session::choice_of(request));
-    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
-                            manifest::find_candidates(*environment.state().plugins.all(), choice));
-    return load_and_describe(Inspection(environment.state(), isolation), candidates, choice);
+    EPHOST_ASSIGN_OR_RETURN(const Question question, question_of(environment, asked));
+    Inspection inspection(environment.state(), config, {.calls = config.isolation.calls});
+    return answer(inspection, question);
   });
 }
 
@@ -358,23 +380,29 @@ Result<PluginDescription> inspect(const Environment& environment, const Provider
 
 Result<PluginDescription> inspect_plugin(const Environment& environment,
                                          const std::string& plugin) {
-  return inspect(environment, plugin, nullptr);
+  return inspect(environment, plugin, session::SessionConfig());
 }
 
 Result<PluginDescription> inspect_plugin(const Environment& environment,
                                          const ProviderRequest& request) {
-  return inspect(environment, request, nullptr);
+  return inspect(environment, request, session::SessionConfig());
+}
+
+Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                         const ProviderRequest& request,
+                                         const session::SessionConfig& config) {
+  return inspect(environment, request, config);
 }
 
 Result<PluginDescription> inspect_plugin(const Environment& environment, const std::string& plugin,
                                          const InspectOptions& options) {
-  return inspect(environment, plugin, &options);
+  return inspect(environment, plugin, options);
 }
 
 Result<PluginDescription> inspect_plugin(const Environment& environment,
                                          const ProviderRequest& request,
                                          const InspectOptions& options) {
-  return inspect(environment, request, &options);
+  return inspect(environment, request, options);
 }
 
 }  // namespace ephost

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "host/session/environment.h"
+#include "host/session/session_config.h"
 
 namespace ephost {
 
@@ -24,10 +25,16 @@ namespace ephost {
 [[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                        const ProviderRequest& request);
 
+// The same as a session with this configuration would load it.
+[[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                       const ProviderRequest& request,
+                                                       const session::SessionConfig& config);
+
 // As above, but in a process of its own unless the options say otherwise, so that a plugin that
 // crashes or hangs is an error, EP_FAIL, that says in which call. What a plugin offers is recorded
 // for the user and used again until its files, the devices of the machine or the environment
-// change, for a day at most. INVALID_ARGUMENT for another isolation, and for a layer.
+// change, for a day at most. INVALID_ARGUMENT for another isolation or session entry, and for a
+// layer.
 [[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                        const std::string& plugin,
                                                        const InspectOptions& options);

@@ -139,8 +139,7 @@ fs::path PluginRecords::default_folder() {
 }
 
 PluginRecords::Subject PluginRecords::subject_of(const manifest::FoundPlugin& plugin,
-                                                 manifest::Isolation level,
-                                                 const fs::path& program) const {
+                                                 const worker::IsolationOptions& options) const {
   if (folder_.empty()) return {};
   const int64_t now = now_seconds();
   const manifest::Manifest& manifest = plugin.manifest;
@@ -152,13 +151,14 @@ PluginRecords::Subject PluginRecords::subject_of(const manifest::FoundPlugin& pl
   const auto version = [&](const fs::path& file) {
     return version_of(file, now, subject.is_settled);
   };
-  const std::string_view isolation = manifest::isolation_name(level);
+  const std::string isolation = formatted("{}{}", manifest::isolation_name(options.level),
+                                          options.listed_only ? " listed" : "");
   subject.file = folder_ / hash_of(formatted("{}\n{}", path.native(), isolation));
   std::string text =
-      formatted("{}\n{} {}\n{}{}\n{}\n{}\n{} {} {}\n{} {}\n", EPHOST_VERSION, program.native(),
-                version(program), boot_id(), devices_of_machine(), environment_text(), isolation,
-                path.native(), version(path), hash_of(plugin.text), plugin.library.native(),
-                version(plugin.library));
+      formatted("{}\n{} {}\n{}{}\n{}\n{}\n{} {} {}\n{} {}\n", EPHOST_VERSION,
+                options.program.native(), version(options.program), boot_id(), devices_of_machine(),
+                environment_text(), isolation, path.native(), version(path), hash_of(plugin.text),
+                plugin.library.native(), version(plugin.library));
   for (const auto& [name, checksum] : manifest.files) {
     const auto file = manifest::open_plugin_file(manifest, name);
     text += formatted("{} {}\n", name, file.ok() ? version(file->path()) : "none");

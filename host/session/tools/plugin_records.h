@@ -1,5 +1,6 @@
 // What plugins offered when they last ran in a worker, so that they need not run again to tell: one
-// file for each plugin and isolation in a folder of the user's cache. A record counts for a day at
+// file for each plugin, isolation and rule for the libraries beside it
+// (IsolationOptions::listed_only) in a folder of the user's cache. A record counts for a day at
 // most, and only as long as everything that it depends on is the same: the host and its program for
 // workers, the manifest, the library and the files that the manifest lists (device, inode, size,
 // times), the boot of the system, the devices in its lists of PCI, USB, graphics and compute
@@ -7,8 +8,9 @@
 // changed within two seconds is not trusted to show its next change, as in
 // base/files/known_checksums.h.
 //
-// A plugin that could not be loaded has a record of that, from which `list` knows that a selection
-// will pass over it; it is loaded anew whenever somebody wants to run it.
+// A plugin that could not be loaded has a record of that if it is the plugin's own failure: not one
+// of the system, or of limits that somebody has set. From it, `list` knows that a selection will
+// pass over the plugin; it is loaded anew whenever somebody wants to run it.
 //
 // A file is a line "ephost plugin 1", a line with the checksum of the rest, what it depends on with
 // its size before it, and the description (description_codec.h). It is replaced as a whole, so that
@@ -24,8 +26,8 @@
 #include <optional>
 #include <string>
 
-#include "host/manifest/isolation.h"
 #include "host/manifest/search.h"
+#include "host/worker/tables/isolation.h"
 
 namespace ephost::session {
 
@@ -48,9 +50,9 @@ class PluginRecords {
     std::string dependencies;    // what a record has to agree with
     bool is_settled = false;     // its files changed long enough ago to be recorded
   };
-  // `program`: of the worker.
-  [[nodiscard]] Subject subject_of(const manifest::FoundPlugin& plugin, manifest::Isolation level,
-                                   const std::filesystem::path& program) const;
+  // As it is loaded with these options, which have the program of the worker.
+  [[nodiscard]] Subject subject_of(const manifest::FoundPlugin& plugin,
+                                   const worker::IsolationOptions& options) const;
 
   // What the plugin said, with the time as its `recorded_time`, without what its manifest says; or
   // why it could not be loaded.

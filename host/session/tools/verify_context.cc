@@ -26,6 +26,7 @@
 #include "host/session/pipeline/model/model_signature.h"
 #include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
+#include "host/session/session_config.h"
 #include "host/session/usable_plugin.h"
 #include "host/trust/verifier.h"
 
@@ -74,15 +75,17 @@ Acceptors find_acceptors(const std::vector<manifest::ChosenProvider>& chosen,
 // What contexts are judged for.
 class Judge {
  public:
-  // Borrows both. `device` is an id; empty: the devices that a session would use.
-  Judge(const Environment& environment, const std::string& device)
-      : environment_(environment), device_(device) {}
+  // Borrows all three. `config` is of the session that would load the contexts. `device` is an id;
+  // empty: the devices that the session would use.
+  Judge(const Environment& environment, const session::SessionConfig& config,
+        const std::string& device)
+      : environment_(environment), config_(config), device_(device) {}
 
   // The verdict of the best plugin that works; nothing if its provider has no device here.
   Result<std::optional<bridge::Compatibility>> ask(const Acceptors& acceptors,
                                                    const std::string& compatibility) {
     return session::with_usable_plugin(
-        session::PluginLoader(environment_.state()), acceptors.candidates,
+        session::PluginLoader(environment_.state(), &config_), acceptors.candidates,
         [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
           return ask_plugin(*plugin, acceptors.devices, compatibility);
         });
@@ -132,6 +135,7 @@ class Judge {
   }
 
   const Environment& environment_;
+  const session::SessionConfig& config_;
   const std::string& device_;
   bool is_known_ = false;
   std::set<std::string> others_;  // devices of the providers that were asked
@@ -343,12 +347,15 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
     sources.emplace(node.source, node.compatibility);
   }
   if (options.providers == Providers::kIgnore) return report;
+  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                          session::read_session_config(options.session_entries));
   const std::shared_ptr<const manifest::SearchResult> plugins = environment.state().plugins.all();
+  EPHOST_RETURN_IF_ERROR(session::check_named_providers(*plugins, config));
   std::optional<std::vector<manifest::ChosenProvider>> chosen;
   if (options.requests) {
     EPHOST_ASSIGN_OR_RETURN(chosen, choose_requested(*plugins, *options.requests));
   }
-  Judge judge(environment, options.device);
+  Judge judge(environment, config, options.device);
   for (const auto& [source, compatibility] : sources) {
     report.sources.push_back(
         check_source(*plugins, chosen ? &*chosen : nullptr, source, compatibility,

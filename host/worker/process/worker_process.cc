@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -25,7 +26,8 @@ bool wait_for_input(const FileDescriptor& socket, std::chrono::milliseconds long
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return false;
     pollfd polled = {.fd = socket.get(), .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&polled, 1, static_cast<int>(left.count()));
+    const auto slice = std::min(left, std::chrono::milliseconds(std::chrono::hours(1)));
+    const int ready = ::poll(&polled, 1, static_cast<int>(slice.count()));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;
   }

@@ -21,8 +21,7 @@ Status ServedCalls::load(const wire::Load& load, wire::Loaded& out) {
                             quote(found.manifest.file.native())));
   }
   // The host has judged owner, signature and earlier failures.
-  registry_ = std::make_unique<plugin::Registry>(
-      std::move(offer), plugin::Quarantine({}, plugin::Quarantine::Policy{.failures = 0}));
+  registry_ = std::make_unique<plugin::Registry>(std::move(offer));
   if (load.listed_only()) registry_->load_listed_only();
   EPHOST_ASSIGN_OR_RETURN(plugin_, registry_->load(found));
   out.set_minor(plugin_->abi_minor);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -53,19 +54,29 @@ std::vector<std::shared_ptr<WorkerChannel>> served_channels() {
   return channels().all;
 }
 
-// By the channel of this thread's call, or else that of any call that lasts: the first that has an
-// answer.
-std::optional<wire::Answer> ask_host(const wire::Callback& callback) {
-  const auto ask_by = [&](WorkerChannel& channel) -> std::optional<wire::Answer> {
-    Result<wire::Answer> given = ask(channel, callback);
-    if (!given.ok()) return std::nullopt;
-    return std::move(*given);
-  };
-  if (this_call.channel != nullptr) return ask_by(*this_call.channel);
-  for (const auto& channel : served_channels()) {
-    if (auto answer = ask_by(*channel)) return answer;
+// The code of the answer, by the channel of any call that lasts. Never waits for the callback of
+// another thread: who answers that one may wait for this thread, by a call that can be asked.
+std::optional<int32_t> ask_by_any(const wire::Callback& callback) {
+  const std::string bytes = callback.SerializeAsString();
+  for (;;) {
+    bool is_one_busy = false;
+    for (const auto& channel : served_channels()) {
+      const auto given = channel->try_to_call_back({bytes});
+      if (!given) is_one_busy = true;
+      wire::Answer answer;
+      if (given && given->ok() && answer.ParseFromString((*given)->bytes)) return answer.code();
+    }
+    if (!is_one_busy) return std::nullopt;
+    std::this_thread::sleep_for(kPause);
   }
-  return std::nullopt;
+}
+
+// The code of the answer; nothing where there is nobody to ask.
+std::optional<int32_t> ask_host(const wire::Callback& callback) {
+  if (this_call.channel == nullptr) return ask_by_any(callback);
+  const Result<wire::Answer> answer = ask(*this_call.channel, callback);
+  if (!answer.ok()) return std::nullopt;
+  return answer->code();
 }
 
 bool post_by_any(const std::string& bytes) {
@@ -251,8 +262,7 @@ int32_t ServedHost::is_cancelled(const eph_host*) noexcept {
     this_call.last_question = now;
     wire::Callback callback;
     callback.set_asked(wire::PROGRESS_IS_CANCELLED);
-    const std::optional<wire::Answer> answer = ask_host(callback);
-    this_call.is_cancelled = answer && answer->code() != 0;
+    this_call.is_cancelled = ask_host(callback).value_or(0) != 0;
     return this_call.is_cancelled ? 1 : 0;
   } catch (const std::exception&) {
     return 0;

@@ -3,24 +3,21 @@
 
 #include <ephost/status.h>
 
+#include <string>
 #include <string_view>
 
+#include "host/worker/protocol/serialized.h"
 #include "host/worker/transport/message.h"
 
 namespace ephost::worker {
 
-// Before it is parsed: that it is not too large, and does not turn into more entries than there may
-// be, each of which is an object although two bytes make one. EP_FAIL: "`what` that ...".
-[[nodiscard]] Status check_incoming(const Message& message, std::string_view what);
-[[nodiscard]] Status unreadable(std::string_view what);
-
-// `what`: "an answer".
+// EP_FAIL: "`what` that ...", where `what` is "an answer".
 template <class T>
 [[nodiscard]] Result<T> read_message(const Message& message, std::string_view what) {
-  EPHOST_RETURN_IF_ERROR(check_incoming(message, what));
+  EPHOST_RETURN_IF_ERROR(check_incoming(message.bytes, what));
   T read;
-  if (!read.ParseFromString(message.bytes)) return unreadable(what);
-  return read;
+  if (message.descriptors.empty() && read.ParseFromString(message.bytes)) return read;
+  return Status(StatusCode::kEpFail, std::string(what) + " that cannot be read");
 }
 
 }  // namespace ephost::worker

@@ -18,6 +18,8 @@
 
 namespace ephost::worker {
 
+struct Ending;
+
 // Longest durations of calls; zero: none.
 struct CallLimits {
   std::chrono::nanoseconds probe = std::chrono::seconds(30);  // loading and asking for devices
@@ -35,10 +37,12 @@ struct IsolationOptions {
   // Whether libraries of the plugin's folder that its manifest does not list are refused, which the
   // signature policy `require` asks for.
   bool listed_only = false;
-  // A worker of the plugin has died, or was killed because it took too long or answered nonsense:
-  // "died of SIGSEGV in compute ...". Called by a thread of the host's; empty: nobody wants to
-  // know.
-  std::function<void(const manifest::FoundPlugin&, std::string_view what)> on_failure;
+  // A worker of the plugin has died, or was killed because it took too long or answered nonsense
+  // (worker_process.h describes such an ending). Called by a thread of the host's; empty: nobody
+  // wants to know.
+  std::function<void(const manifest::FoundPlugin&, const Ending&)> on_failure;
+  // Tells what `on_failure` does: plugins are shared by those only for whom it is the same.
+  std::string failure_key;
   // Of all workers that are started with these options, which then serve nobody else; null: nobody
   // wants to know.
   std::shared_ptr<WorkerHealth> health = nullptr;

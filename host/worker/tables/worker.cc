@@ -58,7 +58,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   process.name = plugin.manifest.name;
   process.limits = options.limits;
   process.on_failure = [plugin, on_failure = options.on_failure](const Ending& ending) {
-    if (on_failure) on_failure(plugin, describe(ending));
+    if (on_failure) on_failure(plugin, ending);
   };
   if (options.level == manifest::Isolation::kSandbox) {
     process.sandbox.emplace();

@@ -120,6 +120,16 @@ void WorkerChannel::answer_hot(uint32_t size) {
 
 Result<Message> WorkerChannel::call_back(Message message) {
   const std::lock_guard lock(turn_mutex_);
+  return call_back_locked(message);
+}
+
+std::optional<Result<Message>> WorkerChannel::try_to_call_back(Message message) {
+  const std::unique_lock lock(turn_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  return call_back_locked(message);
+}
+
+Result<Message> WorkerChannel::call_back_locked(const Message& message) {
   if (!is_in_call_) {
     return Status(StatusCode::kFail, "the host cannot be called outside of a call");
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -52,6 +53,8 @@ class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
   // FAIL outside of a call, when memory or descriptors run out here or in the host, and when the
   // host is gone; INVALID_ARGUMENT when the message is too large.
   [[nodiscard]] Result<Message> call_back(Message message);
+  // The same, but nothing, at once, while a callback of another thread or an answer is under way.
+  [[nodiscard]] std::optional<Result<Message>> try_to_call_back(Message message);
 
   // Tells the host something, of at most kMaxPostBytes, without waiting for anything that the host
   // does. From any thread. False outside of a call, while a callback is under way, when the socket
@@ -68,6 +71,7 @@ class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
   WorkerChannel(FileDescriptor socket, ChannelPage* page);
 
   [[nodiscard]] Result<Message> take_message();
+  [[nodiscard]] Result<Message> call_back_locked(const Message& message);
   void take_posts(bool takes);
 
   FileDescriptor socket_;

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -76,7 +77,7 @@ class ResultTest(IsolationTest):
                                      ([], {"EPHOST_ISOLATION": "cell"})):
             process = self.start("run", tiny("tiny_mlp"), *arguments, **variables)
             self.assertEqual(process.returncode, 2, process.stderr)
-            self.assertIn('"none", "worker" or "sandbox"', process.stderr)
+            self.assertIn('write one of none, worker, sandbox', process.stderr)
 
 
 class DeathTest(IsolationTest):
@@ -161,6 +162,47 @@ class DeathTest(IsolationTest):
                              "--isolation", "scripted=none", EPHOST_FAULT="eph_computation_api.compute:segv")
         self.assertEqual(process.returncode, 5, process.stderr)
         self.assertIn('the worker of "scripted" died of SIGSEGV', process.stderr)
+
+    def test_the_command_line_replaces_the_selection_by_either_name(self):
+        self.save_model()
+        for selected, given in (("ScriptedExecutionProvider", "scripted"), ("scripted", "SCRIPTEDexecutionprovider")):
+            for flags in (["--on-crash", f"{given}=fail"], ["--config", f"session.on_crash.{given}=fail"]):
+                with self.subTest(f"{selected} by {flags}"):
+                    selection = self.folder / "selection.yaml"
+                    selection.write_text("selection: 1\nproviders:\n"
+                                         f"- {{provider: {selected}, isolation: worker, on_crash: fallback}}\n")
+                    process = self.start("run", "model.onnx", "--plugin-path", FIXTURES / "faulty",
+                                         "--selection", selection, *flags,
+                                         EPHOST_FAULT="eph_computation_api.compute:segv")
+                    self.assertEqual(process.returncode, 5, process.stderr)
+                    self.assertNotIn("the session goes on", process.stderr)
+
+    def test_commands_that_cannot_go_on_ignore_the_selection(self):
+        self.save_model()
+        shutil.copy(self.folder / "model.onnx", self.folder / "other.onnx")
+        plugins = ["--plugin-path", FIXTURES / "faulty"]
+        process = self.start("compile", "model.onnx", "-o", "loaded.onnx", *plugins, "--ep", "scripted")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        for word in ("fallback", "restart"):
+            for line in (f"on_crash: {word}", ""):
+                own = "" if line else f", on_crash: {word}"
+                with self.subTest(f"{word} {line}"):
+                    selection = self.folder / "selection.yaml"
+                    selection.write_text("selection: 1\n"
+                                         f"providers: [{{provider: scripted, isolation: worker{own}}}]\n{line}\n")
+                    process = self.start("verify", "loaded.onnx", *plugins, "--selection", selection, "--load")
+                    self.assertEqual(process.returncode, 0, process.stderr)
+                    process = self.start("compile", "--share-weights", "model.onnx,other.onnx", *plugins,
+                                         "--force", "--selection", selection)
+                    self.assertEqual(process.returncode, 0, process.stderr)
+
+    def test_compiles_again_with_a_new_process(self):
+        self.save_model()
+        process = self.start(*self.commands()[2], "--on-crash", "scripted=restart",
+                             EPHOST_FAULT="eph_provider_api.compile:segv", EPHOST_FAULT_ONCE=self.folder / "once")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertIn("ScriptedExecutionProvider gets a new one", process.stderr)
+        self.assertTrue((self.folder / "model_ctx.onnx").exists())
 
     def test_restarts_once_for_a_run(self):
         self.save_model()

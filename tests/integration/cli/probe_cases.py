@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from command_line import EPHOST, CommandLineTest
+from command_line import EPHOST, CommandLineTest, tiny
 from fault_cases import sanitized
 
 FIXTURES = pathlib.Path(os.environ["EPHOST_FIXTURES"])
@@ -23,16 +23,20 @@ DEATHS = {"segv": "died of SIGSEGV", "abort": "died of SIGABRT", "overflow": "di
 
 
 class ProbeTest(CommandLineTest):
-    def start(self, *arguments, **variables):
-        """The finished process, which sees the fixture `faulty` besides the plugins of the build."""
+    def environment_of(self, **variables):
         environment = {name: value for name, value in os.environ.items()
                        if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
                            XDG_STATE_HOME=str(self.folder / "state"), XDG_CACHE_HOME=str(self.folder / ".cache"),
                            EPHOST_QUARANTINE="off")
         environment.update(variables)
+        return environment
+
+    def start(self, *arguments, **variables):
+        """The finished process, which sees the fixture `faulty` besides the plugins of the build."""
         return subprocess.run([EPHOST, *map(str, arguments), "--plugin-path", str(FIXTURES / "faulty")],
-                              cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300)
+                              cwd=self.folder, env=self.environment_of(**variables), capture_output=True, text=True,
+                              timeout=300)
 
     def probes(self, *arguments, status, **variables):
         """What `list --probe` says of each provider, by type name."""
@@ -133,12 +137,22 @@ class ListTest(ProbeTest):
         self.assertIn("quarantined until", probes[SCRIPTED]["problem"]["message"])
         self.assert_others_work(probes)
 
-    def test_quarantines_a_plugin_that_keeps_hanging(self):
+    def test_quarantines_a_plugin_that_hangs(self):
+        probes = self.probes(status=5, EPHOST_QUARANTINE="1/600", EPHOST_FAULT="eph_plugin_v1:hang")
+        self.assertIn("it took longer than 30 s", probes[SCRIPTED]["problem"]["message"])
+        probes = self.probes(status=5, EPHOST_QUARANTINE="1/600")
+        self.assertIn("quarantined until", probes[SCRIPTED]["problem"]["message"])
+
+    def test_does_not_quarantine_a_plugin_for_a_limit_that_the_user_has_shortened(self):
         for _ in range(2):
-            probes = self.probes("--call-limit", "1", status=5, EPHOST_QUARANTINE="2/600",
+            probes = self.probes("--call-limit", "1", status=5, EPHOST_QUARANTINE="1/600",
                                  EPHOST_FAULT="eph_plugin_v1:hang")
             self.assertIn("it took longer than 1 s", probes[SCRIPTED]["problem"]["message"])
-        probes = self.probes(status=5, EPHOST_QUARANTINE="2/600")
+        # It dies in spite of that.
+        probes = self.probes("--call-limit", "20", status=5, EPHOST_QUARANTINE="1/600",
+                             EPHOST_FAULT="eph_plugin_v1:segv")
+        self.assertIn("died of SIGSEGV", probes[SCRIPTED]["problem"]["message"])
+        probes = self.probes(status=5, EPHOST_QUARANTINE="1/600")
         self.assertIn("quarantined until", probes[SCRIPTED]["problem"]["message"])
 
     def test_uses_a_sandbox_and_says_what_it_lacks(self):
@@ -271,12 +285,14 @@ class RecordTest(ProbeTest):
 
     def test_of_many_processes_at_once_is_whole(self):
         command = [EPHOST, "inspect", "plugins/good.yaml", "--format", "json"]
-        environment = dict(os.environ, XDG_CACHE_HOME=str(self.folder / ".cache"))
-        processes = [subprocess.Popen(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE)
-                     for _ in range(8)]
-        for process in processes:
-            report = json.loads(process.communicate()[0])
-            self.assertEqual((process.returncode, report["version"]), (0, "1.2.3"))
+        for refresh in (["--refresh"], []):
+            processes = [subprocess.Popen([*command, *refresh], cwd=self.folder, env=self.environment_of(),
+                                          stdout=subprocess.PIPE) for _ in range(8)]
+            reports = [json.loads(process.communicate()[0]) for process in processes]
+            self.assertEqual([process.returncode for process in processes], [0] * 8)
+            for report in reports:
+                self.assertEqual((report["version"], report["recorded"] is None), ("1.2.3", refresh != []))
+        self.assertEqual(len(list((self.folder / ".cache/ephost/plugins").iterdir())), 1)
 
     def test_of_a_failure_tells_list_what_a_selection_passes_over(self):
         shutil.copytree(FIXTURES / "next_null_create", self.folder / "next")
@@ -302,11 +318,129 @@ class RecordTest(ProbeTest):
         shutil.copyfile(FIXTURES / "next_version/libnext_version.so", self.folder / "next/libnext_null_create.so")
         self.assertEqual(verdicts()["2.0.0"]["position"], 1)
 
+    def test_is_of_one_policy_for_signatures(self):
+        """Under `require`, libraries that the manifest does not list are refused, and with them maybe the plugin."""
+        self.ephost("keygen", "vendor", "--no-passphrase")
+        self.ephost("trust", "add", "vendor.pub", "--provider", "FixtureExecutionProvider")
+        self.ephost("sign", "plugins/good.yaml", "--key", "vendor.key")
+        time.sleep(3.1)
+        self.assertFalse(self.recorded())
+        self.assertFalse(self.recorded("--signatures", "require"))
+        self.assertTrue(self.recorded())
+        self.assertTrue(self.recorded("--signatures", "require"))
+
+    def reason_of(self, selection, **variables):
+        """Why `list` passes over the fixture, or chooses it."""
+        (self.folder / "selection.yaml").write_text(selection)
+        process = self.start("list", "--plugin-path", "plugins", "--selection", "selection.yaml", "--format", "json",
+                             **variables)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        return next(plugin["selected"]["reason"] for plugin in json.loads(process.stdout)["plugins"]
+                    if plugin["name"] == "fixture")
+
+    def break_plugin(self):
+        shutil.copyfile(FIXTURES / "next_null_create/libnext_null_create.so", self.folder / "plugins/libgood.so")
+        time.sleep(3.1)
+
+    def test_of_a_failure_holds_where_sessions_load_the_plugin(self):
+        self.break_plugin()
+        selection = "selection: 1\nproviders: [{provider: fixture, isolation: sandbox}]\n"
+        self.probes("--plugin-path", "plugins", status=5)
+        self.assertNotIn("last probed", self.reason_of(selection))
+        self.probes("--plugin-path", "plugins", "--isolation", "sandbox", status=5)
+        self.assertIn("last probed", self.reason_of(selection))
+
+    def test_is_not_made_of_a_failure_that_the_user_has_caused(self):
+        selection = "selection: 1\nproviders: [fixture]\n"
+        self.probes("--plugin-path", "plugins", "--call-limit", "0.001", status=5)
+        self.assertNotIn("last probed", self.reason_of(selection))
+        self.break_plugin()
+        self.probes("--plugin-path", "plugins", "--call-limit", "20", status=5)
+        self.assertNotIn("last probed", self.reason_of(selection))
+        # Nor is one that the system has caused.
+        program = self.write("no_worker", "#!/nonexistent\n")
+        program.chmod(0o755)
+        time.sleep(3.1)
+        self.probes("--plugin-path", "plugins", status=5, EPHOST_WORKER_PROGRAM=str(program))
+        self.assertNotIn("last probed", self.reason_of(selection, EPHOST_WORKER_PROGRAM=str(program)))
+        self.probes("--plugin-path", "plugins", status=5)
+        self.assertIn("last probed", self.reason_of(selection))
+
     def test_is_not_made_of_a_plugin_that_fails(self):
         for _ in range(2):
             probes = self.probes(status=5, EPHOST_FAULT="eph_provider_api.get_kernels:segv")
             self.assertIn("died", probes[SCRIPTED]["problem"]["message"])
             self.assertIsNone(probes[SCRIPTED]["recorded"])
+
+
+class SelectedPoliciesTest(ProbeTest):
+    """Commands that are given a selection load plugins as a session with that selection does."""
+
+    def select(self, text):
+        (self.folder / "selection.yaml").write_text("selection: 1\nproviders: [scripted]\n" + text)
+
+    def test_check_selection_isolates_plugins(self):
+        for place in ("constructors", "eph_provider_api.create"):
+            for text in ("isolation: worker\n", "session: {session.isolation.Scripted: sandbox}\n"):
+                self.select(text)
+                process = self.start("check-selection", "selection.yaml", "--format", "json",
+                                     EPHOST_FAULT=f"{place}:abort")
+                self.assertEqual(process.returncode, 1, process.stderr)
+                finding, = json.loads(process.stdout)["findings"]
+                self.assertIn("died of SIGABRT", finding["message"])
+
+    def test_check_selection_requires_signatures(self):
+        self.select("signatures: require\n")
+        for arguments in ([], ["--no-plugins"]):
+            process = self.start("check-selection", "selection.yaml", "--format", "json", *arguments)
+            self.assertEqual(process.returncode, 1, process.stderr)
+            for finding in json.loads(process.stdout)["findings"]:
+                self.assertIn("is not signed", finding["message"])
+
+    def test_check_selection_finds_policies_of_nobody(self):
+        self.select("session:\n  session.isolation.scriptd: sandbox\n  session.on_crash.scriptd: restart\n"
+                    "  session.layers.scriptd: validate\n")
+        process = self.start("check-selection", "selection.yaml", "--no-plugins", "--format", "json")
+        self.assertEqual(process.returncode, 1, process.stderr)
+        findings = json.loads(process.stdout)["findings"]
+        self.assertEqual([finding["line"] for finding in findings], [4, 5, 6])
+        for finding in findings:
+            self.assertIn('did you mean "scripted"?', finding["message"])
+
+    def test_list_requires_signatures(self):
+        self.select("signatures: require\n")
+        process = self.start("list", "--selection", "selection.yaml", "--format", "json")
+        selected = {plugin["name"]: plugin["selected"] for plugin in json.loads(process.stdout)["plugins"]}
+        self.assertEqual(selected["scripted"], {"position": None, "reason": "it cannot be loaded"})
+
+    def test_inspect_isolates_plugins(self):
+        def isolation(text, *arguments):
+            self.select(text)
+            process = self.start("inspect", "scripted", "--selection", "selection.yaml", "--format", "json", *arguments)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            return json.loads(process.stdout)["isolation"]
+        self.assertEqual(isolation(""), "worker")
+        self.assertEqual(isolation("isolation: sandbox\n"), "sandbox")
+        self.assertEqual(isolation("session: {session.isolation.scripted: sandbox}\n"), "sandbox")
+        self.assertEqual(isolation("isolation: worker\n", "--isolation", "none"), "worker")
+        self.assertEqual(isolation("isolation: none\n", "--isolation", "sandbox"), "sandbox")
+
+    def test_inspect_requires_signatures(self):
+        self.select("signatures: require\n")
+        process = self.start("inspect", "scripted", "--selection", "selection.yaml")
+        self.assertEqual(process.returncode, 5, process.stderr)
+        self.assertIn("is not signed", process.stderr)
+
+    def test_verify_isolates_plugins(self):
+        self.select("")
+        process = self.start("compile", tiny("tiny_mlp"), "--ep", "scripted", "-o", "ctx.onnx")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        verify = ("verify", "ctx.onnx", "--selection", "selection.yaml")
+        self.assertEqual(self.start(*verify).returncode, 0)
+        self.select("isolation: worker\n")
+        process = self.start(*verify, EPHOST_FAULT="eph_provider_api.validate:abort")
+        self.assertEqual(process.returncode, 1, process.stderr)
+        self.assertIn("died of SIGABRT", process.stdout + process.stderr)
 
 
 if __name__ == "__main__":

@@ -205,6 +205,51 @@ TEST_F(CApiRecords, OfInspectOptions) {
   expect_sizes_count(options, use, "INVALID_ARGUMENT", "OK");
 }
 
+// Entries that are read show by their errors that they are.
+TEST_F(CApiRecords, OfInspectOptionsHaveTheEntriesOfASession) {
+  ephost_inspect_options options = EPHOST_INIT(options);
+  const ephost_key_value entry = {"session.isolation", "cell"};
+  options.session_entries = &entry;
+  options.session_entry_count = 1;
+  const ephost_plugin_description* report = nullptr;
+  std::string message;
+  EXPECT_EQ(
+      outcome(c_api().plugin->inspect_with_options(environment_, "cpu", nullptr, &options, &report),
+              &message),
+      "INVALID_ARGUMENT");
+  EXPECT_THAT(message, HasSubstr("\"session.isolation\" cannot be \"cell\""));
+}
+
+TEST_F(CApiRecords, OfVerifyOptionsHaveTheEntriesOfASession) {
+  ephost_verify_options options = EPHOST_INIT(options);
+  const ephost_key_value entry = {"session.isolation.nobody", "worker"};
+  options.session_entries = &entry;
+  options.session_entry_count = 1;
+  const ephost_context_report* report = nullptr;
+  std::string message;
+  EXPECT_EQ(outcome(c_api().model->verify_context(environment_, context_model_.c_str(), &options,
+                                                  &report),
+                    &message),
+            "INVALID_ARGUMENT");
+  EXPECT_THAT(message, HasSubstr("\"session.isolation.nobody\" is about the provider \"nobody\""));
+}
+
+TEST_F(CApiRecords, OfInspectOptionsMayHaveAnyLimit) {
+  ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  ephost_inspect_options options = EPHOST_INIT(options);
+  options.isolation = "worker";
+  options.call_limit_ns = UINT64_MAX;
+  options.refresh = 1;
+  const ephost_plugin_description* report = nullptr;
+  std::string message;
+  EXPECT_EQ(
+      outcome(c_api().plugin->inspect_with_options(environment_, "cpu", nullptr, &options, &report),
+              &message),
+      "OK")
+      << message;
+  if (report != nullptr) c_api().release_report(report);
+}
+
 TEST_F(CApiRecords, OfInspectedRequestsWithOptions) {
   ephost_inspect_options options = EPHOST_INIT(options);
   options.isolation = "none";

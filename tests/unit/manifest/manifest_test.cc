@@ -79,7 +79,7 @@ TEST(Manifest, MayAskForIsolation) {
   EXPECT_EQ(parse_manifest(asking("worker"), "acme.yaml")->isolation, Isolation::kWorker);
   EXPECT_EQ(parse_manifest(asking("sandbox"), "acme.yaml")->isolation, Isolation::kSandbox);
   EXPECT_THAT(error_of(asking("cell")),
-              HasSubstr("acme.yaml:1:12: key \"isolation\": the isolation \"cell\" is not known; "
+              HasSubstr("acme.yaml:1:12: key \"isolation\": the isolation cannot be \"cell\"; "
                         "write one of none, worker, sandbox"));
 }
 

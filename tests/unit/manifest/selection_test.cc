@@ -93,6 +93,25 @@ TEST(Selection, TakesIsolationAndItsConsequencesAsEntries) {
       parse_selection("selection: 1\nproviders: []\nisolation: [worker]\n", "s.yaml").ok());
 }
 
+// Otherwise it would depend on the order which of the two counts.
+TEST(Selection, RefusesAnEntryThatIsStatedTwice) {
+  EXPECT_EQ(error_of("selection: 1\nproviders: []\nsession:\n  session.isolation: sandbox\n"
+                     "isolation: worker\n"),
+            "sel.yaml:5:12: key \"isolation\": the entry \"session.isolation\" is stated in line 4 "
+            "already; remove one of the two");
+  EXPECT_THAT(error_of("selection: 1\nproviders: [{provider: acme, isolation: sandbox}]\n"
+                       "session: {session.isolation.acme: none}\n"),
+              HasSubstr("the entry \"session.isolation.acme\" is stated in line 2 already"));
+  for (const std::string key : {"signatures", "quarantine", "on_crash"}) {
+    EXPECT_THAT(error_of("selection: 1\nproviders: []\n" + key + ": a\nsession: {session." + key +
+                         ": b}\n"),
+                HasSubstr("is stated in line 4 already"));
+  }
+  EXPECT_THAT(error_of("selection: 1\nproviders: [{provider: acme, layers: [validate]}]\n"
+                       "session: {session.layers.acme: trace}\n"),
+              HasSubstr("already"));
+}
+
 TEST(Selection, ReadsProvidersInTheirOrder) {
   const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();

@@ -36,6 +36,41 @@ TEST(SessionOptions, AppendsWhatASelectionFileSays) {
   EXPECT_EQ(options.config_entry("ep.context_enable"), "1");
 }
 
+// `before` is set by the application, and `selected` by the selection.
+std::string merged(const std::string& key, const std::string& before, const std::string& selected,
+                   const std::string& after = {}) {
+  const test::TempDirectory folder;
+  SessionOptions options;
+  if (!before.empty()) options.add_config_entry(key, before);
+  const Status status = options.load_selection(folder.write(
+      "s.yaml", "selection: 1\nproviders: []\nsession: {" + key + ": " + selected + "}\n"));
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  if (!after.empty()) options.add_config_entry(key, after);
+  return std::string(options.config_entry(key).value_or("none"));
+}
+
+TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
+  for (const char* const key : {"session.isolation", "session.isolation.acme"}) {
+    EXPECT_EQ(merged(key, "sandbox", "worker"), "sandbox");
+    EXPECT_EQ(merged(key, "worker", "sandbox"), "sandbox");
+    EXPECT_EQ(merged(key, "", "sandbox", "none"), "sandbox");
+    EXPECT_EQ(merged(key, "", "worker", "sandbox"), "sandbox");
+  }
+  EXPECT_EQ(merged("session.signatures", "require", "warn"), "require");
+  EXPECT_EQ(merged("session.signatures", "", "warn", "\"off\""), "\"off\"") << "an error later";
+  EXPECT_EQ(merged("session.signatures", "", "warn", "off"), "warn");
+  EXPECT_EQ(merged("session.signatures", "", "warn", "require"), "require");
+  EXPECT_EQ(merged("session.quarantine", "2/60", "5/600"), "2/600");
+  EXPECT_EQ(merged("session.quarantine", "", "2/60", "off"), "2/60");
+}
+
+// Sessions refuse the entry, whatever was stated before.
+TEST(SessionOptions, KeepWhatIsNoPolicyAsItIs) {
+  EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
+  EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
+  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is no policy";
+}
+
 TEST(SessionOptions, PassesOnWhatIsWrongWithASelection) {
   SessionOptions options;
   EXPECT_EQ(options.load_selection("nowhere.yaml").code(), StatusCode::kNoSuchFile);

@@ -62,7 +62,7 @@ TEST(Policy, OfTheMachineIsNeverIgnored) {
   EXPECT_THAT(error_of("policy: 2\n"), HasSubstr("policy format 2 is not supported"));
   EXPECT_THAT(error_of("policy: 1\nsignatures: yes\n"), HasSubstr("write off, warn or require"));
   EXPECT_THAT(error_of("policy: 1\nisolation: cell\n"),
-              HasSubstr("policy.yaml:2:12: key \"isolation\": the isolation \"cell\" is not known; "
+              HasSubstr("policy.yaml:2:12: key \"isolation\": the isolation cannot be \"cell\"; "
                         "write one of none, worker, sandbox"));
   EXPECT_THAT(error_of("policy: 1\nsignature: require\n"),
               HasSubstr("did you mean \"signatures\"?"));
@@ -101,7 +101,7 @@ TEST(Policy, IsolationOfTheEnvironmentIsRead) {
   EXPECT_EQ(isolation_of_environment().value(), Isolation::kSandbox);
   ::setenv("EPHOST_ISOLATION", "cell", 1);
   EXPECT_THAT(isolation_of_environment().status().message(),
-              HasSubstr("use \"none\", \"worker\" or \"sandbox\""));
+              HasSubstr("write one of none, worker, sandbox"));
   ::unsetenv("EPHOST_ISOLATION");
   EXPECT_EQ(isolation_of_environment().value(), Isolation::kNone);
 }

@@ -27,7 +27,10 @@ class QuarantinePolicies : public ::testing::Test {
   ~QuarantinePolicies() override { ::unsetenv("EPHOST_QUARANTINE"); }
 
   [[nodiscard]] Result<ProcessQuarantine> of_process(std::string_view machine) const {
-    return quarantine_of_process(folder_.write("policy.yaml", machine), Owner::kRootOrUser);
+    const auto policy =
+        load_machine_policy(folder_.write("policy.yaml", machine), Owner::kRootOrUser);
+    if (!policy.ok()) return policy.status();
+    return quarantine_of_process(*policy);
   }
 
   const ephost::test::TempDirectory folder_;
@@ -59,7 +62,7 @@ TEST_F(QuarantinePolicies, AreAsStrictTogetherAsEachOfThem) {
 }
 
 TEST_F(QuarantinePolicies, OfAProcessHaveADefault) {
-  const auto process = quarantine_of_process(folder_ / "policy.yaml", Owner::kRootOrUser);
+  const auto process = quarantine_of_process(MachinePolicy());
   ASSERT_TRUE(process.ok()) << process.status().message();
   EXPECT_EQ(process->policy, (QuarantinePolicy{3, seconds(600)}));
   EXPECT_THAT(process->origins, IsEmpty());
@@ -80,12 +83,16 @@ TEST_F(QuarantinePolicies, OfAProcessAreTheMachinesAndTheEnvironments) {
   EXPECT_EQ(of_process("policy: 1\n")->policy, kOff);
 }
 
-TEST_F(QuarantinePolicies, OfTheEnvironmentThatAreWrongAreIgnoredWithTheReason) {
+TEST_F(QuarantinePolicies, OfTheEnvironmentAreNeverIgnored) {
   ::setenv("EPHOST_QUARANTINE", "often", 1);
-  const auto process = of_process("policy: 1\n");
-  ASSERT_TRUE(process.ok());
-  EXPECT_EQ(process->policy, QuarantinePolicy());
-  EXPECT_THAT(process->problem, HasSubstr("EPHOST_QUARANTINE cannot be \"often\""));
+  const Status refused = of_process("policy: 1\n").status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("EPHOST_QUARANTINE cannot be \"often\""));
+}
+
+TEST_F(QuarantinePolicies, OfAnEmptyVariableAreTheDefault) {
+  ::setenv("EPHOST_QUARANTINE", "", 1);
+  EXPECT_EQ(of_process("policy: 1\n")->policy, QuarantinePolicy());
 }
 
 TEST_F(QuarantinePolicies, OfTheMachineAreNeverIgnored) {

@@ -32,9 +32,7 @@ TEST(TrustSchema, ThePolicyIsAccepted) {
       load_machine_policy(folder.write("policy.yaml", example("policy: 1\n")), Owner::kRootOrUser);
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
-  const auto quarantine = load_machine_quarantine(folder / "policy.yaml", Owner::kRootOrUser);
-  ASSERT_TRUE(quarantine.ok()) << quarantine.status().message();
-  EXPECT_EQ(*quarantine, (QuarantinePolicy{2, std::chrono::hours(1)}));
+  EXPECT_EQ(policy->quarantine, (QuarantinePolicy{2, std::chrono::hours(1)}));
 }
 
 TEST(TrustSchema, KeysAndRevocationsAreAccepted) {

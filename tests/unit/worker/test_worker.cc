@@ -1,6 +1,9 @@
 // A worker whose requests are lines: a command, and an argument after the first space.
 #include "tests/unit/worker/test_worker.h"
 
+#include <sys/prctl.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -92,6 +95,18 @@ std::string post_during_callback(WorkerChannel& channel) {
   return taken ? "taken" : "refused";
 }
 
+// The same with two threads that call back.
+std::string ask_during_callback(WorkerChannel& channel) {
+  has_posted.store(false);
+  std::thread other([&] { call_back(channel, "1"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const bool was_busy = !channel.try_to_call_back(Message{"2"});
+  has_posted.store(true);
+  other.join();
+  const auto later = channel.try_to_call_back(Message{"3"});
+  return (was_busy ? "busy, " : "free, ") + (later && later->ok() ? (*later)->bytes : "nothing");
+}
+
 std::string wait_for_post() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (!has_posted.load() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -126,6 +141,7 @@ Message answer(WorkerChannel& channel, Message message) {
   if (command.verb == "threads") return {call_back_from_threads(channel, command.argument)};
   if (command.verb == "post") return {post(channel, command.argument)};
   if (command.verb == "post-beside") return {post_during_callback(channel)};
+  if (command.verb == "ask-beside") return {ask_during_callback(channel)};
   if (command.verb == "posted") return {wait_for_post()};
   if (command.verb == "post-threads") return {post_from_threads(channel)};
   if (command.verb == "post-die") {
@@ -169,6 +185,7 @@ void serve(WorkerChannel& channel) {
 
 int main(int count, char** arguments) {
   using namespace ephost::worker;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // those below that are no proper workers end with the test
   const std::string_view mode = count > 1 ? arguments[1] : "";
   if (mode == "hostile") return misbehave(static_cast<unsigned>(std::atoi(arguments[2])));
   if (mode == "lie") return lie(arguments[2]);

@@ -27,6 +27,9 @@ struct VerifyContextOptions {
   // requests them, and against the CPU provider, which every session has. Not set: against all that
   // are installed.
   std::optional<std::vector<ProviderRequest>> requests = {};
+  // Configuration entries of that session, whose policies hold here too: where plugins run, which
+  // signatures they need, when they are quarantined.
+  OptionList session_entries = {};
 };
 
 // An EPContext node.

@@ -199,6 +199,26 @@ TEST_F(CreationRecoveryTest, AFailureThatPassesIsNotTheEnd) {
               ElementsAre("ScriptedTwoExecutionProvider", "CPUExecutionProvider"));
 }
 
+TEST_F(CreationRecoveryTest, PayloadsOfTheCreationAreNotAskedForAgain) {
+  ModelCompilationOptions compilation;
+  compilation.input_model_path = model_;
+  compilation.output_model_path = folder_ / "ctx.onnx";
+  ASSERT_TRUE(compile_model(environment(), test::scripted(), compilation).ok());
+  const std::string payload = test::read(folder_ / "ctx_scripted.bin");
+  SessionOptions options = isolated("restart");
+  options.set_ep_context_data_read_func([&](std::string_view) -> Result<EpContextData> {
+    return EpContextData{std::as_bytes(std::span(payload)), nullptr};
+  });
+  auto session = Session::create(environment(), compilation.output_model_path, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  kill_workers();
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_THAT(test::run(*session).status().message(),
+                AllOf(HasSubstr("died of SIGKILL"), HasSubstr("create another session")));
+  }
+  EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 1U) << log_.text();
+}
+
 TEST_F(CreationRecoveryTest, SpellingsOfAProviderHaveToAgree) {
   SessionOptions options = isolated("restart");
   options.add_config_entry("session.on_crash.scriptedexecutionprovider", "fallback");

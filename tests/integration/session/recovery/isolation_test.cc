@@ -1,7 +1,13 @@
 // Who may ask for isolation: the strictest of machine, program, user, session and plugin counts.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <string_view>
+#include <thread>
+
+#include "host/base/files/failure_records.h"
 #include "host/session/environment_state.h"
+#include "host/trust/policy.h"
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
 
@@ -9,16 +15,22 @@ namespace ephost {
 namespace {
 
 using test::Variable;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 class IsolationTest : public ::testing::Test {
  protected:
-  static Environment environment(const std::filesystem::path& plugins, Isolation isolation) {
+  static EnvironmentOptions options_for(const std::filesystem::path& plugins, Isolation isolation) {
     EnvironmentOptions options;
     options.plugin_directories = {plugins, EPHOST_PLUGINS};
     options.search_default_directories = false;
     options.isolation = isolation;
-    auto created = Environment::create(options);
+    return options;
+  }
+  static Environment environment(const std::filesystem::path& plugins, Isolation isolation) {
+    auto created = Environment::create(options_for(plugins, isolation));
     EXPECT_TRUE(created.ok()) << created.status().to_string();
     return std::move(created).value();
   }
@@ -111,10 +123,77 @@ TEST_F(IsolationTest, ThePluginMayAsk) {
               HasSubstr("write one of none, worker, sandbox"));
 }
 
-// Which file that is, no test can say; tests/unit/trust reads one.
+TEST_F(IsolationTest, HoldsForRegisteredPlugins) {
+  const std::filesystem::path plugins = folder_ / "plugins";
+  std::filesystem::copy(test::fixture_directory("scripted"), plugins);
+  const Environment of_program = environment(folder_.path() / "none", Isolation::kWorker);
+  const Status registered =
+      of_program.register_execution_provider_library(plugins / "scripted.yaml", "mine");
+  ASSERT_TRUE(registered.ok()) << registered.to_string();
+  EXPECT_EQ(test::worker_processes().size(), 1U);
+  EXPECT_THAT(test::read("/proc/self/maps"), Not(HasSubstr(plugins.string())));
+  EXPECT_EQ(level_of(of_program, scripted()), Isolation::kWorker);
+  ASSERT_TRUE(of_program.unregister_execution_provider_library("mine").ok());
+  EXPECT_THAT(test::worker_processes(), IsEmpty());
+}
+
+TEST_F(IsolationTest, IsNotAskedForByANameThatNobodyHas) {
+  for (const char* const policy : {"session.isolation.", "session.on_crash.", "session.layers."}) {
+    SessionOptions options = scripted();
+    const bool is_layer = std::string_view(policy) == "session.layers.";
+    const bool is_isolation = std::string_view(policy) == "session.isolation.";
+    const std::string value = is_layer ? "validate" : is_isolation ? "sandbox" : "restart";
+    options.add_config_entry(std::string(policy) + "scriptd", value);
+    const Status refused = Session::create(environment(), model_, options).status();
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.message(), AllOf(HasSubstr(std::string(policy) + "scriptd"),
+                                         HasSubstr("did you mean \"scripted\"?")));
+    // One that is installed need not be asked for.
+    SessionOptions others = scripted();
+    others.add_config_entry(std::string(policy) + "CPU", value);
+    others.add_config_entry(std::string(policy) + "ScriptedExecutionProvider", value);
+    const auto session = Session::create(environment(), model_, others);
+    EXPECT_TRUE(session.ok()) << session.status().to_string();
+  }
+}
+
+// The workers are shared by sessions, but not what follows from their end.
+TEST_F(IsolationTest, EachSessionRecordsTheFailuresThatItsPolicyCounts) {
+  const Variable state("XDG_STATE_HOME", folder_.path().string());
+  const Variable off("EPHOST_QUARANTINE", "off");
+  const Environment shared = environment();
+  const auto careless = Session::create(shared, model_, asking("worker"));
+  ASSERT_TRUE(careless.ok()) << careless.status().to_string();
+  SessionOptions options = asking("worker");
+  options.add_config_entry("session.quarantine", "2/60");
+  const auto careful = Session::create(shared, model_, options);
+  ASSERT_TRUE(careful.ok()) << careful.status().to_string();
+  test::kill_workers();
+  const FailureRecords records(FailureRecords::default_file());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (records.read().records.empty() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ASSERT_EQ(records.read().records.size(), 1U);
+  EXPECT_EQ(records.read().records[0].name, "scripted");
+}
+
 TEST_F(IsolationTest, TheMachineMayAsk) {
-  const Environment of_machine = environment();
-  of_machine.state().isolation = Isolation::kWorker;
+  const auto with_policy = [&](std::string_view policy, Isolation of_program) {
+    test::write(folder_ / "policy.yaml", "policy: 1\n" + std::string(policy));
+    auto created = Environment::State::create(
+        options_for(test::fixture_directory("scripted"), of_program),
+        {.path = folder_ / "policy.yaml", .owner = trust::Owner::kRootOrUser});
+    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    return std::move(created).value();
+  };
+  const Environment strict = with_policy("signatures: warn\nquarantine: 2/60\n", Isolation::kNone);
+  EXPECT_EQ(strict.state().registry.verifier().policy(), SignaturePolicy::kWarn);
+  EXPECT_EQ(strict.state().quarantine, (trust::QuarantinePolicy{2, std::chrono::seconds(60)}));
+  EXPECT_EQ(level_of(strict, scripted()), Isolation::kNone);
+  EXPECT_EQ(level_of(with_policy("isolation: worker\n", Isolation::kSandbox), scripted()),
+            Isolation::kSandbox);
+  const Environment of_machine = with_policy("isolation: worker\n", Isolation::kNone);
   EXPECT_EQ(level_of(of_machine, scripted()), Isolation::kWorker);
   EXPECT_EQ(level_of(of_machine, asking("none")), Isolation::kWorker);
   EXPECT_EQ(level_of(of_machine, asking("sandbox")), Isolation::kSandbox);

@@ -34,10 +34,16 @@ class Records : public ::testing::Test {
   }
 
   // As if the files were old enough.
-  [[nodiscard]] PluginRecords::Subject subject(Isolation level = Isolation::kWorker) const {
-    PluginRecords::Subject subject = records_.subject_of(plugin_, level, program_);
+  [[nodiscard]] PluginRecords::Subject subject(Isolation level = Isolation::kWorker,
+                                               bool listed_only = false) const {
+    PluginRecords::Subject subject = records_.subject_of(
+        plugin_, {.level = level, .program = program_, .listed_only = listed_only});
     subject.is_settled = true;
     return subject;
+  }
+
+  [[nodiscard]] worker::IsolationOptions in_worker() const {
+    return {.level = Isolation::kWorker, .program = program_};
   }
 
   void remember() const {
@@ -94,6 +100,14 @@ TEST_F(Records, HoldForOneIsolation) {
   EXPECT_FALSE(records_.find(subject(Isolation::kSandbox)));
 }
 
+TEST_F(Records, HoldForOneRuleForLibraries) {
+  remember();
+  EXPECT_FALSE(records_.find(subject(Isolation::kWorker, true)));
+  records_.remember(subject(Isolation::kWorker, true), subject(Isolation::kWorker, true),
+                    Status(StatusCode::kEpFail, "not listed"));
+  EXPECT_TRUE(records_.find(subject())->ok()) << "both are kept";
+}
+
 TEST_F(Records, HoldUntilAFileChanges) {
   for (const char* const file : {"acme.yaml", "libacme.so", "ephost-worker"}) {
     EXPECT_FALSE(survives([&] { static_cast<void>(folder_.write(file, "changed")); })) << file;
@@ -136,7 +150,7 @@ TEST_F(Records, HoldForADay) {
 }
 
 TEST_F(Records, AreNotMadeOfFilesThatHaveJustChanged) {
-  const PluginRecords::Subject fresh = records_.subject_of(plugin_, Isolation::kWorker, program_);
+  const PluginRecords::Subject fresh = records_.subject_of(plugin_, in_worker());
   EXPECT_FALSE(fresh.is_settled);
   records_.remember(fresh, fresh, PluginDescription());
   EXPECT_FALSE(records_.find(subject()));
@@ -188,13 +202,13 @@ TEST_F(Records, OfManyPluginsMakeRoom) {
 
 TEST_F(Records, AreKeptNowhereWithoutAFolder) {
   const PluginRecords nowhere;
-  PluginRecords::Subject subject = nowhere.subject_of(plugin_, Isolation::kWorker, program_);
+  PluginRecords::Subject subject = nowhere.subject_of(plugin_, in_worker());
   subject.is_settled = true;
   nowhere.remember(subject, subject, PluginDescription());
   EXPECT_FALSE(nowhere.find(subject));
   // A folder that cannot be made.
   const PluginRecords below(folder_.write("file", "") / "plugins");
-  subject = below.subject_of(plugin_, Isolation::kWorker, program_);
+  subject = below.subject_of(plugin_, in_worker());
   subject.is_settled = true;
   below.remember(subject, subject, PluginDescription());
   EXPECT_FALSE(below.find(subject));

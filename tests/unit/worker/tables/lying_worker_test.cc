@@ -1,10 +1,13 @@
 // Sessions whose worker answers anything: the host lives on, and says that the worker was wrong.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/unit/worker/process_contents.h"
 
 namespace ephost {
 namespace {
@@ -44,6 +47,16 @@ class LyingWorker : public ::testing::Test {
     if (outputs.ok()) ++ran_;
   }
 
+  // The thread that watches the workers gives up the last of them a moment after they ended.
+  static void wait_for_ends() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!worker::children().empty() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(worker::children(), "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+
   mutable int refused_ = 0;
   mutable int created_ = 0;
   mutable int ran_ = 0;
@@ -53,7 +66,16 @@ class LyingWorker : public ::testing::Test {
   std::filesystem::path model_;
 };
 
+// What this process has of workers.
+struct Belongings {
+  size_t descriptors = worker::open_descriptors();
+  size_t shared_mappings = worker::shared_mappings();
+};
+
 TEST_F(LyingWorker, NeverTakesTheHostAlong) {
+  use(0);  // what the process keeps once it had a session
+  wait_for_ends();
+  const Belongings before;
   for (uint32_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     use(seed);
@@ -61,6 +83,11 @@ TEST_F(LyingWorker, NeverTakesTheHostAlong) {
   // All ways through the calls were taken.
   EXPECT_GT(refused_, 0);
   EXPECT_GT(created_, 0);
+  EXPECT_GT(ran_, 0);
+  wait_for_ends();
+  const Belongings after;
+  EXPECT_EQ(after.descriptors, before.descriptors);
+  EXPECT_EQ(after.shared_mappings, before.shared_mappings);
 }
 
 }  // namespace

@@ -155,6 +155,18 @@ TEST_F(ChannelTest, APostNeverWaitsForTheCallbackOfAnotherThread) {
   EXPECT_EQ(*taken, "refused");
 }
 
+TEST_F(ChannelTest, ACallbackNeedNotWaitForThatOfAnotherThread) {
+  std::string nested;
+  const auto on_callback = [&](const Message& question) -> Result<Message> {
+    if (question.bytes == "1") nested = *ask(*worker_, "posted");
+    return Message{"answer to " + question.bytes};
+  };
+  const auto answer =
+      ask(*worker_, "ask-beside", {.on_callback = on_callback, .limit = std::chrono::seconds(20)});
+  EXPECT_EQ(nested, "posted");
+  EXPECT_EQ(*answer, "busy, answer to 3");
+}
+
 TEST_F(ChannelTest, APostIsTakenOrRefusedButNeverLostWhereTheSocketIsFull) {
   Posted posted;
   const std::string taken = *ask(*worker_, "post 100000 p", {.on_posted = std::ref(posted)});

@@ -85,7 +85,7 @@ TEST(HostileWorkerTest, PostsWithoutEndOnlyUntilItsLimit) {
   int taken = 0;
   const auto on_posted = [&](const Message&) -> Status {
     ++taken;
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return {};
   };
   const auto begin = std::chrono::steady_clock::now();

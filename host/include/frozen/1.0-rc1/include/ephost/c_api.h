@@ -726,8 +726,10 @@ typedef struct ephost_session_options_api {
                           ephost_session_options** out_options);
   void (*release)(ephost_session_options* options);
 
-  /* Sets a configuration entry; the last one of a key stands. The keys are ONNX Runtime's;
-   * known_config_entries lists them. An unknown key has no effect but a warning in the log. */
+  /* Sets a configuration entry; the last one of a key stands, or the strictest one of a policy
+   * (session.isolation, session.isolation.PROVIDER, session.signatures, session.quarantine). The
+   * keys are ONNX Runtime's; known_config_entries lists them. An unknown key has no effect but a
+   * warning in the log. */
   ephost_status* (*add_config_entry)(ephost_session_options* options, const char* key,
                                      const char* value);
   ephost_status* (*info)(const ephost_session_options* options,
@@ -1469,6 +1471,10 @@ typedef struct ephost_verify_options {
   uint64_t request_count;
   int32_t requested_only;
   int32_t reserved;
+  /* Configuration entries of that session, whose policies hold here too: where plugins run, which
+   * signatures they need, when they are quarantined. */
+  const ephost_key_value* session_entries;
+  uint64_t session_entry_count;
 } ephost_verify_options;
 
 /* An EPContext node. */
@@ -1683,6 +1689,10 @@ typedef struct ephost_inspect_options {
   /* Run the plugin even if it is known from another time what it offers. */
   int32_t refresh;
   int32_t reserved;
+  /* Configuration entries of a session, such as those of a selection, whose policies hold here too:
+   * isolation with its limits for what a worker takes, signatures, quarantine. */
+  const ephost_key_value* session_entries;
+  uint64_t session_entry_count;
 } ephost_inspect_options;
 
 /* How far a selection is checked. */

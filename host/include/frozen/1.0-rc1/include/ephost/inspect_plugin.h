@@ -12,13 +12,15 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ephost {
 
 namespace detail {
 
-// The record points into `options`.
-inline ephost_inspect_options record_of(const InspectOptions& options) {
+// The record points into both.
+inline ephost_inspect_options record_of(const InspectOptions& options,
+                                        const std::vector<ephost_key_value>& session_entries) {
   ephost_inspect_options record = {};
   record.struct_size = sizeof(record);
   record.isolation = options.isolation.c_str();
@@ -27,6 +29,8 @@ inline ephost_inspect_options record_of(const InspectOptions& options) {
       std::clamp(options.call_limit, std::chrono::milliseconds(0), kLongest);
   record.call_limit_ns = static_cast<uint64_t>(limit.count());
   record.refresh = options.refresh ? 1 : 0;
+  record.session_entries = session_entries.data();
+  record.session_entry_count = session_entries.size();
   return record;
 }
 
@@ -59,11 +63,13 @@ inline namespace v1 {
 // As above, but in a process of its own unless the options say otherwise, so that a plugin that
 // crashes or hangs is an error, EP_FAIL, that says in which call. What a plugin offers is recorded
 // for the user and used again until its files, the devices of the machine or the environment
-// change, for a day at most. INVALID_ARGUMENT for another isolation, and for a layer.
+// change, for a day at most. INVALID_ARGUMENT for another isolation or session entry, and for a
+// layer.
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const std::string& plugin,
                                                               const InspectOptions& options) {
-  const ephost_inspect_options record = detail::record_of(options);
+  const auto entries = detail::views_of(options.session_entries);
+  const ephost_inspect_options record = detail::record_of(options, entries);
   return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
     return detail::api().plugin->inspect_with_options(environment.handle(), plugin.c_str(), nullptr,
                                                       &record, report);
@@ -75,7 +81,8 @@ inline namespace v1 {
                                                               const ProviderRequest& request,
                                                               const InspectOptions& options) {
   const detail::RequestView given(request);
-  const ephost_inspect_options record = detail::record_of(options);
+  const auto entries = detail::views_of(options.session_entries);
+  const ephost_inspect_options record = detail::record_of(options, entries);
   return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
     return detail::api().plugin->inspect_with_options(environment.handle(), nullptr, given.record(),
                                                       &record, report);

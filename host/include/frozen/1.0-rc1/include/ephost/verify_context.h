@@ -39,6 +39,9 @@ inline namespace v1 {
     given.request_count = requests.size();
     given.requested_only = 1;
   }
+  const auto entries = detail::views_of(options.session_entries);
+  given.session_entries = entries.data();
+  given.session_entry_count = entries.size();
   return detail::take_report<ContextReport>([&](const ephost_context_report** report) {
     return detail::api().model->verify_context(environment.handle(), model.c_str(), &given, report);
   });

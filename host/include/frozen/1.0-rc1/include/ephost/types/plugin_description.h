@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 #include <ephost/types/environment.h>
 #include <ephost/types/ep_device.h>
+#include <ephost/types/session_options.h>
 
 #include <chrono>
 #include <cstdint>
@@ -109,6 +110,9 @@ struct InspectOptions {
   std::chrono::milliseconds call_limit{30'000};
   // Run it even if it is known from another time what it offers.
   bool refresh = false;
+  // Configuration entries of a session, such as those of a selection, whose policies hold here too:
+  // isolation with its limits for what a worker takes, signatures, quarantine.
+  OptionList session_entries = {};
 };
 
 }  // namespace ephost
