@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "host/base/log.h"
+
 namespace ephost::session {
 
 EarlyLoader::EarlyLoader(Environment::State& environment, const SessionConfig* config,
@@ -10,7 +12,10 @@ EarlyLoader::EarlyLoader(Environment::State& environment, const SessionConfig* c
   const auto options = loader_.options_for(first.manifest);
   if (!options.ok() || options->level == manifest::Isolation::kNone) return;
   try {
-    first_ = std::async(std::launch::async, [this, first] { return loader_.load(first); });
+    first_ = std::async(std::launch::async, [this, first, log = LogScope::current()] {
+      const LogScope scope(log);
+      return loader_.load(first);
+    });
   } catch (const std::system_error&) {
     // No thread is to be had: it is loaded when it is asked for.
   }

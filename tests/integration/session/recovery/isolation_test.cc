@@ -1,7 +1,9 @@
 // Who may ask for isolation: the strictest of machine, program, user, session and plugin counts.
+#include <ephost/types/logging.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <mutex>
 #include <string_view>
 #include <thread>
 
@@ -197,6 +199,23 @@ TEST_F(IsolationTest, TheMachineMayAsk) {
   EXPECT_EQ(level_of(of_machine, scripted()), Isolation::kWorker);
   EXPECT_EQ(level_of(of_machine, asking("none")), Isolation::kWorker);
   EXPECT_EQ(level_of(of_machine, asking("sandbox")), Isolation::kSandbox);
+}
+
+TEST_F(IsolationTest, LogsOfAPluginThatIsLoadedWhileTheModelIsReadGoToTheSession) {
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  EnvironmentOptions options;
+  options.logging_function = [&](const LogMessage& message) {
+    const std::lock_guard lock(mutex);
+    messages.emplace_back(message.message);
+  };
+  options.log_severity_level = LoggingLevel::kInfo;
+  const Environment logging =
+      environment(test::fixture_directory("scripted"), Isolation::kNone, std::move(options));
+  const auto session = Session::create(logging, model_, asking("worker"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(messages, ::testing::Contains(HasSubstr("for provider \"ScriptedExecutionProvider\" "
+                                                      "in a worker")));
 }
 
 // The values of such a graph are as many as those of its node, which has them in another order.
