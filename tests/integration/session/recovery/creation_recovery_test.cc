@@ -187,7 +187,9 @@ TEST_F(CreationRecoveryTest, AFailureThatPassesIsNotTheEnd) {
   auto session = create_of_two(options);
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   ASSERT_EQ(test::worker_processes().size(), 2U);
-  ASSERT_EQ(::kill(test::worker_processes().front(), SIGKILL), 0);  // that of the first provider
+  const pid_t first = test::worker_of(test::fixture_directory("faulty"));
+  ASSERT_NE(first, 0);
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
   {
     const Variable program("EPHOST_WORKER_PROGRAM", "/nowhere/ephost-worker");
     const Status status = test::run(*session).status();

@@ -40,6 +40,17 @@ inline std::vector<pid_t> worker_processes() {
   return found;
 }
 
+// The worker that has loaded the library of a fixture; 0 if there is none.
+inline pid_t worker_of(const std::filesystem::path& fixture) {
+  for (const pid_t worker : worker_processes()) {
+    std::ifstream maps("/proc/" + std::to_string(worker) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+      if (line.find(fixture.native() + "/") != std::string::npos) return worker;
+    }
+  }
+  return 0;
+}
+
 inline void kill_workers() {
   for (const pid_t worker : worker_processes()) ::kill(worker, SIGKILL);
 }
