@@ -87,16 +87,20 @@ void note(Report& report, std::string_view what, uint64_t tried, uint64_t taken)
   if (taken == 0) report.leave_out(formatted("the provider takes no node of the {}", what));
 }
 
+// Creating a session takes longer in a worker, and a provider may take one model in many: there,
+// the search for a first one has no limit of time.
+bool still_searches(const Bench& bench, uint64_t taken) {
+  return taken == 0 && bench.subject().isolation != "none";
+}
+
 void run_backend_tests(const Bench& bench, Runner& runner, milliseconds time, Report& report) {
   const std::vector<BackendTest> tests = backend_tests(bench.subject());
   if (tests.empty()) return report.leave_out("the kit was built without test data");
   const Budget budget(time);
-  // Creating a session takes longer in a worker, and a provider may take one test in many.
-  const Budget until_first(bench.subject().isolation == "none" ? time : 10 * time);
   uint64_t tried = 0;
   uint64_t taken = 0;
   for (const BackendTest& test : tests) {
-    if ((taken == 0 ? until_first : budget).is_spent() || runner.has_enough()) break;
+    if (runner.has_enough() || (budget.is_spent() && !still_searches(bench, taken))) break;
     const Result<std::string> model = read_model(test);
     if (!model.ok()) continue;
     ++tried;
@@ -114,7 +118,8 @@ void run_random_graphs(const Bench& bench, Runner& runner, uint64_t count, milli
   const uint64_t first = bench.subject().seed * 100003 + 1;
   uint64_t tried = 0;
   uint64_t taken = 0;
-  for (; tried < count && !runner.has_enough() && (tried < 3 || !budget.is_spent()); ++tried) {
+  for (; tried < count && !runner.has_enough(); ++tried) {
+    if (tried >= 3 && budget.is_spent() && !still_searches(bench, taken)) break;
     if (runner.run(make(first + tried))) ++taken;
   }
   note(report, "random graphs", tried, taken);

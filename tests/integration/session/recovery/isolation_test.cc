@@ -204,15 +204,15 @@ TEST_F(IsolationTest, TheMachineMayAsk) {
 TEST_F(IsolationTest, LogsOfAPluginThatIsLoadedWhileTheModelIsReadGoToTheSession) {
   std::mutex mutex;
   std::vector<std::string> messages;
-  EnvironmentOptions options;
+  EnvironmentOptions options = options_for(test::fixture_directory("scripted"), Isolation::kNone);
   options.logging_function = [&](const LogMessage& message) {
     const std::lock_guard lock(mutex);
     messages.emplace_back(message.message);
   };
   options.log_severity_level = LoggingLevel::kInfo;
-  const Environment logging =
-      environment(test::fixture_directory("scripted"), Isolation::kNone, std::move(options));
-  const auto session = Session::create(logging, model_, asking("worker"));
+  const auto logging = Environment::create(options);
+  ASSERT_TRUE(logging.ok()) << logging.status().to_string();
+  const auto session = Session::create(*logging, model_, asking("worker"));
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   EXPECT_THAT(messages, ::testing::Contains(HasSubstr("for provider \"ScriptedExecutionProvider\" "
                                                       "in a worker")));
