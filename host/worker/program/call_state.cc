@@ -1,8 +1,9 @@
 #include "host/worker/program/call_state.h"
 
+#include <algorithm>
 #include <cstring>
-#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "host/worker/protocol/records.h"
@@ -11,14 +12,27 @@
 namespace ephost::worker {
 namespace {
 
+// Each constant is noted whenever a plugin reads it, and hardly ever looked for.
 struct Constants {
-  std::mutex mutex;
   struct Range {
+    const std::byte* begin = nullptr;
     uint64_t size = 0;
     uint64_t region = 0;
     uint64_t offset = 0;
+
+    bool operator==(const Range&) const = default;
+    auto key() const { return std::tie(begin, size, region, offset); }
   };
-  std::map<const std::byte*, Range> by_address;
+
+  void sort() {
+    std::ranges::sort(ranges, {}, &Range::key);
+    ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
+    sorted = ranges.size();
+  }
+
+  std::mutex mutex;
+  std::vector<Range> ranges;
+  size_t sorted = 0;  // so many at the beginning, each of them once
 };
 
 Constants& constants() {
@@ -38,30 +52,34 @@ void* no_bytes() {
   return memory;
 }
 
-void note_constant(const void* data, uint64_t size, const wire::Shared& place) {
+void note_constant(std::span<const std::byte> data, uint64_t region, uint64_t offset) {
+  constexpr size_t kFew = 1024;
   Constants& all = constants();
   const std::lock_guard lock(all.mutex);
-  all.by_address[static_cast<const std::byte*>(data)] = {size, place.region(), place.offset()};
+  all.ranges.push_back({data.data(), data.size(), region, offset});
+  if (all.ranges.size() > 2 * all.sorted + kFew) all.sort();
 }
 
 void remove_region(uint64_t id) {
   mapped_regions().remove(id);
   Constants& all = constants();
   const std::lock_guard lock(all.mutex);
-  std::erase_if(all.by_address, [&](const auto& entry) { return entry.second.region == id; });
+  std::erase_if(all.ranges, [&](const auto& range) { return range.region == id; });
+  all.sort();
 }
 
 bool find_constant(const void* data, uint64_t size, wire::Shared& place) {
   Constants& all = constants();
   const std::lock_guard lock(all.mutex);
+  if (all.sorted != all.ranges.size()) all.sort();
   const auto* const begin = static_cast<const std::byte*>(data);
-  auto found = all.by_address.upper_bound(begin);
-  if (found == all.by_address.begin()) return false;
+  auto found = std::ranges::upper_bound(all.ranges, begin, {}, &Constants::Range::begin);
+  if (found == all.ranges.begin()) return false;
   --found;
-  const auto offset = static_cast<uint64_t>(begin - found->first);
-  if (offset > found->second.size || size > found->second.size - offset) return false;
-  place.set_region(found->second.region);
-  place.set_offset(found->second.offset + offset);
+  const auto offset = static_cast<uint64_t>(begin - found->begin);
+  if (offset > found->size || size > found->size - offset) return false;
+  place.set_region(found->region);
+  place.set_offset(found->offset + offset);
   return true;
 }
 
@@ -135,7 +153,7 @@ Result<void*> CallState::data_of(const wire::Value& value, const GraphValue* con
     EPHOST_ASSIGN_OR_RETURN(const auto bytes,
                             mapped_regions().translate(shared.region(), shared.offset(),
                                                        static_cast<size_t>(value.byte_size())));
-    note_constant(bytes.data(), value.byte_size(), shared);
+    note_constant(bytes, shared.region(), shared.offset());
     return static_cast<void*>(bytes.data());
   }
   if (value.data().on_request()) {
@@ -181,6 +199,25 @@ Result<eph_value> CallState::read(const wire::Value& value, const GraphValue* co
     }
     out.data = parts == nullptr ? no_bytes() : parts;
   }
+  return out;
+}
+
+Result<eph_value> CallState::read(const PlainConstant& constant, const int64_t* shape) {
+  EPHOST_ASSIGN_OR_RETURN(const auto bytes,
+                          mapped_regions().translate(constant.region, constant.offset,
+                                                     static_cast<size_t>(constant.byte_size)));
+  note_constant(bytes, constant.region, constant.offset);
+  eph_value out = {};
+  out.data = bytes.data();
+  out.byte_size = constant.byte_size;
+  out.rank = constant.shape.count;
+  out.element_type = constant.element_type;
+  out.kind = EPH_KIND_TENSOR;
+  // Lives as long as the data, unlike the graph.
+  const std::lock_guard lock(mutex_);
+  auto* const kept = storage_.array<int64_t>(out.rank);
+  std::copy_n(shape, out.rank, kept);
+  out.shape = kept;
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "host/base/shared_memory.h"
 #include "host/worker/protocol/arena_message.h"
 #include "host/worker/protocol/messages.pb.h"
+#include "host/worker/protocol/plain_graph.h"
 #include "host/worker/protocol/storage.h"
 #include "host/worker/transport/regions.h"
 #include "host/worker/transport/worker_channel.h"
@@ -71,6 +72,8 @@ class CallState {
   // `constant`; FAIL if that is null.
   Result<eph_value> read(const wire::Value& value, const GraphValue* constant = nullptr);
 
+  Result<eph_value> read(const PlainConstant& constant, const int64_t* shape);
+
   // For records of this call, by the thread that serves it.
   Storage& storage() { return storage_; }
 
@@ -91,7 +94,7 @@ class CallState {
 
 // Where constants lie that came in shared memory, by their addresses in this process: what
 // "ephost.constants" may release.
-void note_constant(const void* data, uint64_t size, const wire::Shared& place);
+void note_constant(std::span<const std::byte> data, uint64_t region, uint64_t offset);
 // Unmaps what the host has released, and forgets the constants in it.
 void remove_region(uint64_t id);
 // The place of `data`, if `size` bytes from there are those of constants in one region.

@@ -121,7 +121,12 @@ Result<eph_value_info> GraphPart::read(CallState& call, const PlainValueInfo& va
   out.producer = value.producer;
   out.consumers = array<uint32_t>(value.consumers);
   out.consumer_count = value.consumers.count;
-  if (value.constant != 0) {
+  if (value.in_region.count != 0) {
+    const PlainConstant& constant = *array<PlainConstant>(value.in_region);
+    EPHOST_ASSIGN_OR_RETURN(const eph_value read,
+                            call.read(constant, array<int64_t>(constant.shape)));
+    out.constant = storage.keep(read);
+  } else if (value.constant != 0) {
     const wire::Rare& rare = part_.rare(static_cast<int>(value.constant - 1));
     EPHOST_ASSIGN_OR_RETURN(const eph_value constant, call.read(rare.values(0), known_as));
     out.constant = storage.keep(constant);

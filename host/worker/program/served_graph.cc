@@ -18,12 +18,13 @@ Status fill(const Record& record, Record* out) {
   return Status(StatusCode::kInvalidArgument, plugin::why_not_filled(out));
 }
 
-// Of the records of a graph that comes whole, as all of them will be read.
-size_t expected_size(const wire::Graph& graph) {
-  constexpr size_t kAtLeast = 1024;
-  if (!graph.part().is_whole()) return kAtLeast;
-  return kAtLeast + static_cast<size_t>(graph.node_count()) * sizeof(eph_node_info) +
-         static_cast<size_t>(graph.value_count()) * sizeof(eph_value_info);
+// Whether a record refers to the description alone, so that it need not be kept.
+bool is_plain(const PlainNode& node) {
+  return node.attributes.count == 0 && node.metadata.count == 0;
+}
+bool is_plain(const PlainValueInfo& value) {
+  return value.type.dim_names.count == 0 && value.type.content.count == 0 && value.constant == 0 &&
+         value.in_region.count == 0;
 }
 
 }  // namespace
@@ -34,18 +35,14 @@ const eph_graph_api ServedGraph::kApi = {sizeof(eph_graph_api),    &ServedGraph:
                                          &ServedGraph::get_onnx};
 
 ServedGraph::ServedGraph(CallState& call, const wire::Graph& graph, const char* plain)
-    : eph_graph{&kApi}, call_(call), graph_(graph), storage_(expected_size(graph)) {
+    : eph_graph{&kApi}, call_(call), graph_(graph) {
   if (graph.has_part()) take_part(graph.part(), plain);
 }
 
 void ServedGraph::take_part(const wire::GraphPart& part, const char* plain) {
   part_.emplace(part, plain);
   is_whole_ = part.is_whole();
-  if (is_whole_) {
-    nodes_.resize(part_->nodes().size());
-    values_.resize(part_->values().size());
-    return;
-  }
+  if (is_whole_) return;
   for (const PlainNode& node : part_->nodes()) given_nodes_[node.index] = &node;
   for (const PlainValueInfo& value : part_->values()) given_values_[value.index] = &value;
 }
@@ -79,7 +76,7 @@ std::pair<std::string, std::string> ServedGraph::describe_node(uint32_t node) co
   return {copy(part_->text(given->op_type)), copy(part_->text(given->name))};
 }
 
-Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
+Result<eph_node_info> ServedGraph::node(uint32_t index) {
   const std::lock_guard lock(mutex_);
   if (index >= graph_.node_count()) {
     return Status(
@@ -87,9 +84,10 @@ Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
         formatted("get_node: the graph has {} nodes, and no node {}", graph_.node_count(), index));
   }
   EPHOST_RETURN_IF_ERROR(read_part());
-  const eph_node_info*& known = is_whole_ ? nodes_[index] : other_nodes_[index];
-  if (known != nullptr) return known;
   const PlainNode* given = given_node(index);
+  if (given != nullptr && is_plain(*given)) return part_->read(call_, *given, storage_, bodies_);
+  const eph_node_info*& known = nodes_[index];
+  if (known != nullptr) return *known;
   std::optional<GraphPart> asked;
   if (given == nullptr) {
     wire::Callback callback;
@@ -101,10 +99,10 @@ Result<const eph_node_info*> ServedGraph::node(uint32_t index) {
   }
   EPHOST_ASSIGN_OR_RETURN(const eph_node_info info,
                           (asked ? *asked : *part_).read(call_, *given, storage_, bodies_));
-  return known = storage_.keep(info);
+  return *(known = storage_.keep(info));
 }
 
-Result<const eph_value_info*> ServedGraph::value(uint32_t index) {
+Result<eph_value_info> ServedGraph::value(uint32_t index) {
   const std::lock_guard lock(mutex_);
   if (index >= graph_.value_count()) {
     return Status(StatusCode::kInvalidArgument,
@@ -112,9 +110,10 @@ Result<const eph_value_info*> ServedGraph::value(uint32_t index) {
                             graph_.value_count(), index));
   }
   EPHOST_RETURN_IF_ERROR(read_part());
-  const eph_value_info*& known = is_whole_ ? values_[index] : other_values_[index];
-  if (known != nullptr) return known;
   const PlainValueInfo* given = given_value(index);
+  if (given != nullptr && is_plain(*given)) return part_->read(call_, *given, storage_, nullptr);
+  const eph_value_info*& known = values_[index];
+  if (known != nullptr) return *known;
   std::optional<GraphPart> asked;
   if (given == nullptr) {
     wire::Callback callback;
@@ -128,7 +127,7 @@ Result<const eph_value_info*> ServedGraph::value(uint32_t index) {
   const GraphValue known_as = {graph_.number(), index};
   EPHOST_ASSIGN_OR_RETURN(const eph_value_info info,
                           (asked ? *asked : *part_).read(call_, *given, storage_, &known_as));
-  return known = storage_.keep(info);
+  return *(known = storage_.keep(info));
 }
 
 Result<uint32_t> ServedGraph::index_of(std::string_view name) {
@@ -139,8 +138,8 @@ Result<uint32_t> ServedGraph::index_of(std::string_view name) {
       if (const PlainValueInfo* const given = given_value(i); given != nullptr) {
         names_.emplace(view(part_->text(given->name)), i);
       } else {
-        EPHOST_ASSIGN_OR_RETURN(const eph_value_info* const info, value(i));
-        names_.emplace(view(info->name), i);
+        EPHOST_ASSIGN_OR_RETURN(const eph_value_info info, value(i));
+        names_.emplace(view(info.name), i);
       }
     }
     has_names_ = true;
@@ -180,16 +179,16 @@ int32_t ServedGraph::get_graph(const eph_graph* handle, eph_graph_info* out,
 int32_t ServedGraph::get_node(const eph_graph* handle, uint32_t node, eph_node_info* out,
                               eph_error* error) noexcept {
   return run_slot(error, [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const eph_node_info* const info, self(handle).node(node));
-    return fill(*info, out);
+    EPHOST_ASSIGN_OR_RETURN(const eph_node_info info, self(handle).node(node));
+    return fill(info, out);
   });
 }
 
 int32_t ServedGraph::get_value(const eph_graph* handle, uint32_t value, eph_value_info* out,
                                eph_error* error) noexcept {
   return run_slot(error, [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const eph_value_info* const info, self(handle).value(value));
-    return fill(*info, out);
+    EPHOST_ASSIGN_OR_RETURN(const eph_value_info info, self(handle).value(value));
+    return fill(info, out);
   });
 }
 

@@ -46,8 +46,8 @@ class ServedGraph : public eph_graph {
   // Asks for the whole part if the message has none.
   Status read_part();
   void take_part(const wire::GraphPart& part, const char* plain);
-  Result<const eph_node_info*> node(uint32_t index);
-  Result<const eph_value_info*> value(uint32_t index);
+  Result<eph_node_info> node(uint32_t index);
+  Result<eph_value_info> value(uint32_t index);
   Result<uint32_t> index_of(std::string_view name);
   // Null if the message does not have it.
   [[nodiscard]] const PlainNode* given_node(uint32_t index) const;
@@ -62,11 +62,9 @@ class ServedGraph : public eph_graph {
   std::unordered_map<uint32_t, const PlainNode*> given_nodes_;
   std::unordered_map<uint32_t, const PlainValueInfo*> given_values_;
   Storage storage_;
-  // What was read before, by index.
-  std::vector<const eph_node_info*> nodes_;
-  std::vector<const eph_value_info*> values_;
-  std::unordered_map<uint32_t, const eph_node_info*> other_nodes_;
-  std::unordered_map<uint32_t, const eph_value_info*> other_values_;
+  // What was read before and has parts in `storage_`, by index.
+  std::unordered_map<uint32_t, const eph_node_info*> nodes_;
+  std::unordered_map<uint32_t, const eph_value_info*> values_;
   std::unordered_map<std::string_view, uint32_t> names_;  // of all values, once one was asked for
   bool has_names_ = false;
   std::vector<std::unique_ptr<ServedGraph>> bodies_;

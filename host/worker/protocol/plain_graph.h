@@ -1,7 +1,7 @@
 // Nodes and values of graphs as plain data, which the worker reads where it lies: a message for
 // each of them would take several times the memory and the time. A GraphPart states where its
 // PlainPart is, which its nodes follow, then its values. What these refer to is anywhere in the
-// same data; what is rare, or shared memory, is in GraphPart.rare.
+// same data; what is rare is in GraphPart.rare.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +49,21 @@ struct PlainType {
   PlainList content;    // PlainType: one or none
 };
 
+// A tensor of numbers in shared memory.
+struct PlainConstant {
+  uint64_t region = 0;
+  uint64_t offset = 0;
+  uint64_t byte_size = 0;
+  int32_t element_type = 0;
+  PlainList shape;  // int64_t
+};
+
 struct PlainValueInfo {
   uint32_t index = 0;
   uint32_t flags = 0;
   uint32_t producer = 0;
-  uint32_t constant = 0;  // a position in GraphPart.rare, and 1
+  uint32_t constant = 0;  // any other one: a position in GraphPart.rare, and 1
+  PlainList in_region;    // PlainConstant: one or none
   PlainType type;
   PlainList name;       // text
   PlainList consumers;  // uint32_t

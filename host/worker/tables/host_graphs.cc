@@ -44,6 +44,16 @@ PlainType plain_type(const eph_type& type, GraphPartWriter& writer) {
   return plain;
 }
 
+// Nothing where it is none that lies in a region.
+PlainList plain_constant(const eph_value& value, Outgoing& outgoing, GraphPartWriter& writer) {
+  if (!is_numeric(value) || value.memory != 0 || value.byte_size == 0) return {};
+  const auto place = outgoing.place(bytes_of(value), SharedAccess::kRead);
+  if (!place) return {};
+  PlainConstant plain = {place->region->id, place->offset, value.byte_size, value.element_type};
+  plain.shape = writer.array(value.shape, value.rank);
+  return writer.array(&plain, 1);
+}
+
 void write_frame_of_value(const eph_value& value, wire::Value& out) {
   out.set_kind(value.kind);
   out.set_element_type(value.element_type);
@@ -187,7 +197,10 @@ void HostGraphs::write_value(const eph_value_info& info, uint32_t index, uint64_
   plain.name = writer.text(info.name);
   plain.consumers = writer.array(info.consumers, info.consumer_count);
   if (info.constant != nullptr) {
-    write_constant(*info.constant, most_inline, *writer.add_rare(plain.constant).add_values());
+    plain.in_region = plain_constant(*info.constant, outgoing_, writer);
+    if (plain.in_region.count == 0) {
+      write_constant(*info.constant, most_inline, *writer.add_rare(plain.constant).add_values());
+    }
   }
   writer.add(plain);
 }

@@ -1,6 +1,7 @@
 // A process that has hardly any descriptor left.
 #pragma once
 
+#include <ephost/plugin_abi.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 namespace ephost::worker {
 
 inline constexpr size_t kManyDescriptors = 500;
+// UndefinedBehaviorSanitizer finds out by a pipe whether an object can be read.
+inline constexpr bool kNeedsDescriptors = EPH_BUILD_FLAGS != 0;
 
 // While it lives, this process may open `more` descriptors beyond the lowest one that is free.
 class FewDescriptors {

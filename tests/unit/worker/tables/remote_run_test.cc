@@ -174,6 +174,7 @@ TEST_F(LateOutputs, TakeFewDescriptorsHoweverOftenTheyAreAllocated) {
 }
 
 TEST_F(LateOutputs, FailWhereTheHostHasNoDescriptorLeft) {
+  if (kNeedsDescriptors) GTEST_SKIP() << "the sanitizer opens some itself";
   ASSERT_TRUE(compute(Replay().relay()).ok());
   for (const int64_t count : {100, 10000}) {
     const auto code = compute(Replay().ask(allocate(count)).relay(), 0);
