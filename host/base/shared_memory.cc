@@ -74,8 +74,8 @@ FileDescriptor reopen_for_reading(const FileDescriptor& memory) {
 
 }  // namespace
 
-std::atomic<uint64_t> SharedRegions::generation_{0};
-std::atomic<uint64_t> SharedMemoryUse::users_{0};
+std::atomic<uint64_t> SharedRegions::current_generation{0};
+std::atomic<uint64_t> SharedMemoryUse::user_count{0};
 
 SharedRegionPtr SharedRegions::add(std::span<std::byte> bytes, FileDescriptor descriptor,
                                    uint64_t offset, SharedAccess access) {
@@ -84,7 +84,7 @@ SharedRegionPtr SharedRegions::add(std::span<std::byte> bytes, FileDescriptor de
   SharedRegionPtr region = std::make_shared<const SharedRegion>(
       SharedRegion{++all.last_id, bytes, std::move(descriptor), offset, access});
   all.by_end.emplace(end_of(bytes), region);
-  generation_.fetch_add(1, std::memory_order_release);
+  current_generation.fetch_add(1, std::memory_order_release);
   return region;
 }
 
@@ -94,7 +94,7 @@ void SharedRegions::remove(const SharedRegionPtr& region) {
   const auto found = all.by_end.find(end_of(region->bytes));
   if (found == all.by_end.end() || found->second != region) return;
   all.by_end.erase(found);
-  generation_.fetch_add(1, std::memory_order_release);
+  current_generation.fetch_add(1, std::memory_order_release);
 }
 
 std::optional<SharedPlace> SharedRegions::find(std::span<const std::byte> bytes) {

@@ -55,28 +55,28 @@ class SharedRegions {
   [[nodiscard]] static std::optional<SharedPlace> find(std::span<const std::byte> bytes);
   // Changes whenever a region is added or removed.
   [[nodiscard]] static uint64_t generation() noexcept {
-    return generation_.load(std::memory_order_acquire);
+    return current_generation.load(std::memory_order_acquire);
   }
 
  private:
-  static std::atomic<uint64_t> generation_;
+  static std::atomic<uint64_t> current_generation;
 };
 
 // While any of these lives, there are other processes in this process's service, and memory that is
 // kept for long and passed to providers should be shared. Safe from any thread.
 class SharedMemoryUse {
  public:
-  SharedMemoryUse() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
+  SharedMemoryUse() noexcept { user_count.fetch_add(1, std::memory_order_relaxed); }
   SharedMemoryUse(const SharedMemoryUse&) = delete;
   SharedMemoryUse& operator=(const SharedMemoryUse&) = delete;
-  ~SharedMemoryUse() { users_.fetch_sub(1, std::memory_order_relaxed); }
+  ~SharedMemoryUse() { user_count.fetch_sub(1, std::memory_order_relaxed); }
 
   [[nodiscard]] static bool is_wanted() noexcept {
-    return users_.load(std::memory_order_relaxed) != 0;
+    return user_count.load(std::memory_order_relaxed) != 0;
   }
 
  private:
-  static std::atomic<uint64_t> users_;
+  static std::atomic<uint64_t> user_count;
 };
 
 // Anonymous memory (a memfd), mapped here for reading and writing, zero at first, and one region.
