@@ -6,12 +6,6 @@
 
 namespace ephost::layers {
 
-std::string describe(const Subject& subject) {
-  std::string text(subject.slot);
-  if (!subject.computation.empty()) text += " of " + quote(subject.computation);
-  return text;
-}
-
 void FindingLog::remember_log() {
   const Log* const current = LogScope::current();
   const std::lock_guard lock(mutex_);
@@ -28,13 +22,17 @@ void FindingLog::write(const std::string& line) {
   log_error(line);
 }
 
+std::string FindingLog::name(const Subject& subject) const {
+  std::string text = formatted("{} of {}", subject.slot, provider_);
+  if (!subject.computation.empty()) text += " of " + quote(subject.computation);
+  return text;
+}
+
 std::string FindingLog::add(const Subject& subject, const Finding& finding) {
-  const std::string of =
-      subject.computation.empty() ? std::string() : " of " + quote(subject.computation);
   const std::string rule =
       finding.rule == 0 ? std::string("\"Lifecycles\"") : formatted("rule {}", finding.rule);
-  std::string line = formatted("validation: {} of {}{} {} ({}); {}", subject.slot, provider_, of,
-                               finding.what, rule, finding.advice);
+  std::string line =
+      formatted("validation: {} {} ({}); {}", name(subject), finding.what, rule, finding.advice);
   ++count_;
   write(line);
   return line;

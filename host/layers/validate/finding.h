@@ -29,9 +29,6 @@ struct Subject {
   std::string computation;  // its name; empty: the provider itself
 };
 
-// "compute" or "compute of "conv1"".
-[[nodiscard]] std::string describe(const Subject& subject);
-
 // Writes the findings about one provider to the log, as errors that begin with "validation: ", and
 // counts them. May be used by any thread.
 class FindingLog {
@@ -41,6 +38,8 @@ class FindingLog {
   // Threads that are in the scope of no log (the plugin's own, and those that destroy a session)
   // write to the one that the calling thread is in now.
   void remember_log();
+  // "compute of AcmeExecutionProvider", "compute of AcmeExecutionProvider of "conv1"".
+  [[nodiscard]] std::string name(const Subject& subject) const;
   // Returns the line.
   std::string add(const Subject& subject, const Finding& finding);
   // Also fails the call that the thread is in, where there is one.

@@ -76,7 +76,7 @@ void Validator::make_copies(const Subject& subject, const HostObject<Validator, 
   };
   state.copies = std::make_unique<GraphCopies>(
       options_.guard,
-      "what the graph of " + describe(subject) + " told, which had returned (rule 20)", wrap);
+      "what the graph of " + log_.name(subject) + " told, which had returned (rule 20)", wrap);
 }
 
 void Validator::note(const Call<Validator>& call, const eph_computation_info* info) {
@@ -122,28 +122,31 @@ void Validator::add_changed_constants(const HostObject<Validator, eph_graph>* gr
 }
 
 void Validator::check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
-                          const RepeatedRuns::Compute& repeat, std::vector<Finding>& found) {
+                          const GuardedRun::Memory& memory, const RepeatedRuns::Compute& repeat,
+                          std::vector<Finding>& found) {
   ComputationState& state = call.computation->state();
   found = undeclared_sharing(*host_run, state.declared.sharing);
   if (found.empty()) found = state.signature.findings(run);
   if (!found.empty()) return;
-  GuardedRun::Memory memory{.guard = options_.guard, .call = "compute"};
   RepeatedRuns repeated(host_run, run, state.declared, memory, state.signature.open_outputs(),
                         repeat);
   if (!run.can_be_repeated()) return;
   found = state.is_new(*host_run) ? repeated.all_findings() : repeated.untouched_findings();
 }
 
-void Validator::take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) {
+void Validator::take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) noexcept {
   run->retire();
   const size_t bytes = run->footprint();
-  const auto inspect = [this, subject, kept = run.get()] {
-    for (const std::string& name : kept->late_writes()) {
-      log_.add(subject, {20, "wrote to " + name + " after it had returned",
-                         "let it wait for all that it started, or copy what they need"});
-    }
-  };
-  keep(std::move(run), bytes, inspect);
+  try {
+    const auto inspect = [this, subject, kept = run.get()] {
+      for (const std::string& name : kept->late_writes()) {
+        log_.add(subject, {20, "wrote to " + name + " after it had returned",
+                           "let it wait for all that it started, or copy what they need"});
+      }
+    };
+    keep(std::move(run), bytes, inspect);
+  } catch (...) {  // out of memory: it goes at once
+  }
 }
 
 }  // namespace ephost::layers

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -205,6 +206,25 @@ class Validator {
     ProviderObject<Validator>* const provider_;
   };
 
+  // Lends the arguments of a run; they go to quarantine when it ends, also where an exception
+  // passes through.
+  class LentRun {
+   public:
+    // `subject` outlives it.
+    LentRun(Validator& validator, const Subject& subject, std::shared_ptr<GuardedRun> run)
+        : validator_(validator), subject_(subject), run_(std::move(run)) {
+      run_->loan().begin(validator.log_, subject);
+    }
+    LentRun(const LentRun&) = delete;
+    LentRun& operator=(const LentRun&) = delete;
+    ~LentRun() { validator_.take_back_run(subject_, std::move(run_)); }
+
+   private:
+    Validator& validator_;
+    const Subject& subject_;
+    std::shared_ptr<GuardedRun> run_;
+  };
+
   // Returns how much memory is kept.
   static size_t end(ObjectState& state) noexcept;
   static void add(std::optional<Finding> finding, std::vector<Finding>& found) {
@@ -275,10 +295,11 @@ class Validator {
   template <class Next>
   int32_t compute(const Call<Validator>& call, const Subject& subject, std::vector<Finding>& found,
                   Next next, void* state, HostObject<Validator, eph_run>* run, ErrorObject* error);
-  void check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
-                 const RepeatedRuns::Compute& repeat, std::vector<Finding>& found);
+  static void check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
+                        const GuardedRun::Memory& memory, const RepeatedRuns::Compute& repeat,
+                        std::vector<Finding>& found);
   static void note(const Call<Validator>& call, const eph_computation_info* info);
-  void take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run);
+  void take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) noexcept;
 
   static void add_mismatch(int32_t code, const ErrorObject& error, std::vector<Finding>& found);
   template <class T>

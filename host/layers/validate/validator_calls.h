@@ -8,12 +8,25 @@ namespace ephost::layers {
 
 template <class Use>
 int32_t Validator::with_arena(const Subject& subject, Use use) {
-  const auto arena = std::make_shared<Arena>(
-      options_.guard, "what " + describe(subject) + " was passed, which had returned (rule 20)");
-  const int32_t code = use(*arena);
-  arena->poison();
-  keep(arena, arena->bytes());
-  return code;
+  // Also where an exception passes through.
+  struct Lending {
+    explicit Lending(Validator& lender, const Subject& call)
+        : validator(lender),
+          arena(std::make_shared<Arena>(
+              lender.options_.guard,
+              "what " + lender.log_.name(call) + " was passed, which had returned (rule 20)")) {}
+    Lending(const Lending&) = delete;
+    Lending& operator=(const Lending&) = delete;
+    ~Lending() {
+      arena->poison();
+      const size_t bytes = arena->bytes();
+      validator.keep(std::move(arena), bytes);
+    }
+    Validator& validator;
+    std::shared_ptr<Arena> arena;
+  };
+  const Lending lending(*this, subject);
+  return use(*lending.arena);
 }
 
 // A slot that returns a code.
@@ -212,25 +225,25 @@ int32_t Validator::compute(const Call<Validator>& call, const Subject& subject,
   };
   ComputationState& known = call.computation->state();
   const Computing computing(call.provider->state().order, known.order, state, found);
-  const auto guarded = std::make_shared<GuardedRun>(
-      run->inner(), known.declared,
-      GuardedRun::Memory{.guard = options_.guard, .call = describe(subject)});
-  guarded->loan().begin(log_, subject);
+  const GuardedRun::Memory memory{.guard = options_.guard, .call = log_.name(subject)};
+  const auto guarded = std::make_shared<GuardedRun>(run->inner(), known.declared, memory);
+  const LentRun lent(*this, subject, guarded);
   const int32_t code = next(state, static_cast<eph_run*>(guarded.get()), error);
   std::vector<Finding> of_run = guarded->findings(code == EPH_OK);
+  std::deque<LentRun> repeated;  // until all are compared
   const auto repeat = [&](const std::shared_ptr<GuardedRun>& again) {
     static constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
                                                        [](eph_error*, eph_string) noexcept {}};
     eph_error ignored = {&kIgnoresMessages};
-    Lent<Error> lent(*this, &ignored);
-    again->loan().begin(log_, subject);
-    return next(state, static_cast<eph_run*>(again.get()), lent.get());
+    Lent<Error> lent_error(*this, &ignored);
+    lent_error.get()->state().loan.begin(log_, subject);
+    repeated.emplace_back(*this, subject, again);
+    return next(state, static_cast<eph_run*>(again.get()), lent_error.get());
   };
   const bool is_sound = code == EPH_OK && of_run.empty() && found.empty();
-  if (is_sound) check_run(call, run->inner(), *guarded, repeat, of_run);
+  if (is_sound) check_run(call, run->inner(), *guarded, memory, repeat, of_run);
   found.insert(found.end(), of_run.begin(), of_run.end());
   if (code == EPH_OK && found.empty()) guarded->finish();
-  take_back_run(subject, guarded);
   return code;
 }
 

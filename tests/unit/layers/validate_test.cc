@@ -190,7 +190,8 @@ TEST(ValidateDeathTest, MakesTextsUnreadableWithPages) {
         volatile char first = name.data[0];
         (void)first;
       },
-      "which is what the graph of get_capability told, which had returned \\(rule 20\\)");
+      "which is what the graph of get_capability of RawExecutionProvider told, which had "
+      "returned \\(rule 20\\)");
 }
 
 TEST(Validate, ReportsConstantsThatChange) {
