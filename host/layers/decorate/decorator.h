@@ -71,10 +71,17 @@ void fill_known_slots(Table& table, const Table& inner, Choose choose) {
   });
 }
 
+// A slot of the plugin without the noexcept of its type: where that is believed, an exception ends
+// in std::terminate.
+template <class R, class... A>
+auto may_throw(R (*slot)(A...) noexcept) -> R (*)(A...) {
+  return slot;
+}
+
 // Calls a slot of the plugin by way of the layer, with arguments as the plugin gets them.
 template <auto Member, class L, class Table, class First, class... A>
 auto call_plugin(const Call<L>& call, L& layer, const Table& inner, First first, A... arguments) {
-  const auto next = [&](auto... passed) { return (inner.*Member)(first, passed...); };
+  const auto next = [&](auto... passed) { return may_throw(inner.*Member)(first, passed...); };
   return layer.template to_plugin<Member>(call, next, arguments...);
 }
 
