@@ -23,7 +23,9 @@ namespace ephost::layers {
 template <auto Member>
 struct Slot {
   std::string_view name;
-  std::string_view parameters;  // their names, but for the handle and the error
+  // Their names, but for the handle and the error. `shape[rank]` is an array that everybody may
+  // read during the call, with as many elements, or bytes, as the argument `rank` says.
+  std::string_view parameters;
 };
 
 // Specialised for each table: kTable, its name in the headers, and kSlots, a tuple of Slot.
@@ -58,7 +60,7 @@ EPHOST_SLOTS(eph_provider_api, 3 * sizeof(eph_string),
   S(get_capability, "graph claims"),
   S(get_kernels, "out_kernels out_count"),
   S(create_kernel, "graph node out_computation"),
-  S(compile, "partitions stride count out_computations"),
+  S(compile, "partitions[count] stride count out_computations"),
   S(get_ep_context_nodes, "computations count writer"),
   S(get_compatibility, "out_text"),
   S(validate, "host device text out_verdict"),
@@ -90,7 +92,7 @@ EPHOST_SLOTS(eph_device_memory_api, 0,
 EPHOST_SLOTS(eph_run_provider_api, 0,
   S(begin_run, "config"),
   S(end_run, "run_id code"),
-  S(set_options, "options count"))
+  S(set_options, "options[count] count"))
 #undef S
 #define S(name, parameters) EPHOST_SLOT(eph_profiling_api, name, parameters)
 EPHOST_SLOTS(eph_profiling_api, 0,
@@ -103,7 +105,7 @@ EPHOST_SLOTS(eph_graph_wishes_api, 0,
 #undef S
 #define S(name, parameters) EPHOST_SLOT(eph_shapes_provider_api, name, parameters)
 EPHOST_SLOTS(eph_shapes_provider_api, 0,
-  S(set_profiles, "profiles profile_count"),
+  S(set_profiles, "profiles[profile_count] profile_count"),
   S(get_wishes, "graph wishes"))
 #undef S
 
@@ -131,11 +133,11 @@ EPHOST_SLOTS(eph_claims_api, 0,
 #undef S
 #define S(name, parameters) EPHOST_SLOT(eph_run_api, name, parameters)
 EPHOST_SLOTS(eph_run_api, 0,
-  S(allocate_output, "index element_type shape rank"),
+  S(allocate_output, "index element_type shape[rank] rank"),
   S(set_string, "index element text"),
   S(allocate_scratch, "size"),
   S(is_cancelled, ""),
-  S(make_tensor, "element_type shape rank out_value"),
+  S(make_tensor, "element_type shape[rank] rank out_value"),
   S(set_element, "tensor element text"),
   S(make_sequence, "base position removed inserted inserted_count out_value"),
   S(make_map, "keys values out_value"),
@@ -144,7 +146,7 @@ EPHOST_SLOTS(eph_run_api, 0,
 #define S(name, parameters) EPHOST_SLOT(eph_context_writer_api, name, parameters)
 EPHOST_SLOTS(eph_context_writer_api, 0,
   S(begin_payload, "compatibility out_payload"),
-  S(write, "payload data size"),
+  S(write, "payload data[size] size"),
   S(add_node, "node"))
 #undef S
 #define S(name, parameters) EPHOST_SLOT(eph_device_list_api, name, parameters)
@@ -161,7 +163,7 @@ EPHOST_SLOTS(eph_event_list_api, 0,
 #undef S
 #define S(name, parameters) EPHOST_SLOT(eph_shape_wishes_api, name, parameters)
 EPHOST_SLOTS(eph_shape_wishes_api, 0,
-  S(add, "nodes node_count symbols symbol_count"))
+  S(add, "nodes[node_count] node_count symbols[symbol_count] symbol_count"))
 #undef S
 #define S(name, parameters) EPHOST_SLOT(eph_progress_api, name, parameters)
 EPHOST_SLOTS(eph_progress_api, 0,

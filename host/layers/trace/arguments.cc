@@ -29,27 +29,54 @@ std::string checksum_of(const void* data, uint64_t size) {
   return '"' + to_hex(content_checksum(bytes)) + '"';
 }
 
-// Elements of text and of values that contain others are addresses.
-bool has_plain_bytes(const eph_value& value) {
-  return value.kind == EPH_KIND_TENSOR && value.memory == 0 && value.data != nullptr &&
-         value.element_type != EPH_ELEMENT_STRING;
+std::string content(const void* data, uint64_t size) {
+  JsonText object('{');
+  object.add("bytes", json_number(size));
+  if (data != nullptr) object.add("checksum", checksum_of(data, size));
+  return object.text();
 }
 
-// `with_content`: its bytes may be read.
-std::string value_text(const eph_value* value, bool with_content) {
+// Of texts, and where each of them ends.
+std::string checksum_of_texts(const eph_value& tensor) {
+  ContentHasher content;
+  const std::span texts(static_cast<const eph_string*>(tensor.data),
+                        static_cast<size_t>(tensor.byte_size / sizeof(eph_string)));
+  for (const eph_string& text : texts) {
+    const std::span characters(text.data, static_cast<size_t>(text.size));
+    content.update(std::as_bytes(std::span(&text.size, 1)));
+    if (!characters.empty()) content.update(std::as_bytes(characters));
+  }
+  return '"' + to_hex(content.checksum()) + '"';
+}
+
+// Empty for one in the memory of a device, or without memory.
+std::string checksum_of_tensor(const eph_value& tensor) {
+  if (tensor.memory != 0 || tensor.data == nullptr) return {};
+  return tensor.element_type == EPH_ELEMENT_STRING ? checksum_of_texts(tensor)
+                                                   : checksum_of(tensor.data, tensor.byte_size);
+}
+
+// How many elements a sequence has, or entries a map; empty for another kind of value.
+std::string element_count(const eph_value& value) {
+  const auto* const first = static_cast<const eph_value*>(value.data);
+  if (value.kind == EPH_KIND_SEQUENCE && value.rank == 1) return json_number(value.shape[0]);
+  if (value.kind != EPH_KIND_MAP || first == nullptr || first->rank != 1) return {};
+  return json_number(first->shape[0]);
+}
+
+// Of the host's own, an input or output of a run.
+std::string value_text(const eph_value* value) {
   if (value == nullptr) return "null";
   JsonText object('{');
   object.add("kind", json_number(value->kind)).add("type", json_number(value->element_type));
-  if (value->kind == EPH_KIND_TENSOR && value->shape != nullptr) {
+  if (value->kind == EPH_KIND_TENSOR && (value->shape != nullptr || value->rank == 0)) {
     JsonText shape('[');
     for (uint32_t i = 0; i < value->rank; ++i) shape.add(json_number(value->shape[i]));
     object.add("shape", shape.text()).add("bytes", json_number(value->byte_size));
     if (value->memory != 0) object.add("memory", json_number(value->memory));
-    if (with_content && has_plain_bytes(*value)) {
-      object.add("checksum", checksum_of(value->data, value->byte_size));
-    }
+    object.add("checksum", checksum_of_tensor(*value));
   }
-  return object.text();
+  return object.add("elements", element_count(*value)).text();
 }
 
 // Asks the host itself, so that the trace does not trace its own questions.
@@ -71,11 +98,21 @@ std::string graph_text(const eph_graph* graph) {
 
 }  // namespace
 
-std::string_view ArgumentText::next_name() {
-  const size_t end = std::min(names_.find(' '), names_.size());
-  const std::string_view name = names_.substr(0, end);
-  names_.remove_prefix(std::min(end + 1, names_.size()));
-  return name;
+ArgumentText::Parameter ArgumentText::next_parameter() {
+  const size_t end = std::min(parameters_.find(' '), parameters_.size());
+  const std::string_view parameter = parameters_.substr(0, end);
+  parameters_.remove_prefix(std::min(end + 1, parameters_.size()));
+  const size_t count = parameter.find('[');
+  return {parameter.substr(0, count), count != std::string_view::npos};
+}
+
+void ArgumentText::add_copy(uint32_t to_memory, const void* to, uint32_t from_memory,
+                            const void* from, uint64_t size) {
+  object_.add("to_memory", shown(to_memory));
+  if (to_memory == 0 && !is_before()) object_.add("to", content(to, size));
+  object_.add("from_memory", shown(from_memory));
+  if (from_memory == 0 && is_before()) object_.add("from", content(from, size));
+  object_.add("size", shown(size));
 }
 
 template <class Number>
@@ -123,17 +160,38 @@ std::string ArgumentText::shown_options(const eph_option* options, uint64_t coun
 
 std::string ArgumentText::shown_texts(const eph_string* texts, uint64_t count) const {
   if (!is_before()) return {};
+  if (texts == nullptr) return "null";
   JsonText list('[');
-  for (uint64_t i = 0; i < std::min(count, kMaxShown); ++i) list.add(text_of(texts[i]));
+  for (uint64_t i = 0; i < std::min(count, kMaxShown); ++i) {
+    const std::string text = text_of(texts[i]);
+    list.add(text.empty() ? "\"\"" : text);
+  }
+  return list.text();
+}
+
+std::string ArgumentText::shown_profiles(const eph_shape_profile* profiles, uint64_t count) const {
+  if (!is_before()) return {};
+  JsonText list('[');
+  for (uint64_t i = 0; i < count; ++i) {
+    JsonText extents('[');
+    for (uint64_t k = 0; k < profiles[i].extent_count; ++k) {
+      const eph_extent_range& range = profiles[i].extents[k];
+      extents.add(JsonText('{')
+                      .add("input", text_of(range.input))
+                      .add("symbol", text_of(range.symbol))
+                      .add("axis", json_number(range.axis))
+                      .add("least", json_number(range.least))
+                      .add("best", json_number(range.best))
+                      .add("greatest", json_number(range.greatest))
+                      .text());
+    }
+    list.add(extents.text());
+  }
   return list.text();
 }
 
 std::string ArgumentText::shown_bytes(const void* data, uint64_t size) const {
-  if (!is_before()) return {};
-  JsonText object('{');
-  object.add("bytes", json_number(size));
-  if (data != nullptr) object.add("checksum", checksum_of(data, size));
-  return object.text();
+  return is_before() ? content(data, size) : std::string();
 }
 
 std::string ArgumentText::shown(eph_string text) const {
@@ -220,19 +278,20 @@ std::string ArgumentText::shown(const eph_event* event) const {
 }
 
 std::string ArgumentText::shown(const eph_value* value) const {
-  return is_before() ? value_text(value, true) : std::string();
+  if (!is_before()) return {};
+  return value == nullptr ? "null" : "\"set\"";
 }
 
 std::string ArgumentText::shown(const eph_run* run) const {
   JsonText object('{');
   if (is_before()) {
     JsonText inputs('[');
-    for (uint32_t i = 0; i < run->input_count; ++i) inputs.add(value_text(run->inputs[i], true));
+    for (uint32_t i = 0; i < run->input_count; ++i) inputs.add(value_text(run->inputs[i]));
     object.add("run_id", json_number(run->run_id)).add("inputs", inputs.text());
     return object.text();
   }
   JsonText outputs('[');
-  for (uint32_t i = 0; i < run->output_count; ++i) outputs.add(value_text(run->outputs[i], true));
+  for (uint32_t i = 0; i < run->output_count; ++i) outputs.add(value_text(run->outputs[i]));
   return object.add("outputs", outputs.text()).text();
 }
 

@@ -1,6 +1,10 @@
 // The arguments of a call as JSON: numbers and texts as they are, records by their fields, tensors
-// and payloads by size and checksum. Handles without content are left out.
+// and payloads by size and checksum. Handles without content are left out. Memory is read only
+// where the ABI lets both sides read it.
 #pragma once
+
+#include <ephost/ext/device_memory.h>
+#include <ephost/ext/shapes.h>
 
 #include <cstdint>
 #include <string>
@@ -20,12 +24,15 @@ class ArgumentText {
  public:
   explicit ArgumentText(Moment moment) : moment_(moment) {}
 
-  // All arguments of a slot; `names` has theirs, separated by spaces.
+  // All arguments of a slot, whose `parameters` these are.
   template <class... A>
-  void add_all(std::string_view names, A... arguments) {
-    names_ = names;
+  void add_all(std::string_view parameters, A... arguments) {
+    parameters_ = parameters;
     add_some(arguments...);
   }
+  // Those of `copy` of eph_device_memory_api: what lies in host memory is shown.
+  void add_copy(uint32_t to_memory, const void* to, uint32_t from_memory, const void* from,
+                uint64_t size);
 
   // An object by the names of the arguments.
   [[nodiscard]] std::string text() const { return object_.text(); }
@@ -34,18 +41,22 @@ class ArgumentText {
   void add_some() {}
   template <class First, class... Rest>
   void add_some(First first, Rest... rest) {
-    const std::string_view name = next_name();
+    const Parameter parameter = next_parameter();
     if constexpr (requires { this->array(first, rest...); }) {
-      object_.add(name, array(first, rest...));
+      object_.add(parameter.name, parameter.is_array ? array(first, rest...) : shown(first));
     } else {
-      object_.add(name, shown(first));
+      object_.add(parameter.name, shown(first));
     }
     add_some(rest...);
   }
-  std::string_view next_name();
+  struct Parameter {
+    std::string_view name;
+    bool is_array = false;
+  };
+  Parameter next_parameter();
   [[nodiscard]] bool is_before() const { return moment_ == Moment::kBefore; }
 
-  // Arguments that others say the size of.
+  // Arguments that are arrays, if their parameter says so too.
   template <class... Rest>
   std::string array(const int64_t* shape, uint32_t rank, Rest...) const {
     return numbers(shape, rank);
@@ -66,6 +77,10 @@ class ArgumentText {
   template <class... Rest>
   std::string array(const eph_string* texts, uint64_t count, Rest...) const {
     return shown_texts(texts, count);
+  }
+  template <class... Rest>
+  std::string array(const eph_shape_profile* profiles, uint64_t count, Rest...) const {
+    return shown_profiles(profiles, count);
   }
   template <class... Rest>
   std::string array(const void* data, uint64_t size, Rest...) const {
@@ -91,6 +106,7 @@ class ArgumentText {
   std::string shown(const eph_context_node* node) const;
   std::string shown(const eph_device* device) const;
   std::string shown(const eph_event* event) const;
+  // One that a plugin passes may be anything: only the host can tell.
   std::string shown(const eph_value* value) const;
   std::string shown(const eph_run* run) const;
   // Results.
@@ -116,10 +132,11 @@ class ArgumentText {
                                uint64_t count) const;
   std::string shown_options(const eph_option* options, uint64_t count) const;
   std::string shown_texts(const eph_string* texts, uint64_t count) const;
+  std::string shown_profiles(const eph_shape_profile* profiles, uint64_t count) const;
   std::string shown_bytes(const void* data, uint64_t size) const;
 
   const Moment moment_;
-  std::string_view names_;
+  std::string_view parameters_;  // of the arguments that are not added yet
   JsonText object_{'{'};
 };
 

@@ -71,30 +71,41 @@ class Writer {
       write(formatted("{} {} {} {}", head(), mark(subject, "->", "<-"), name(subject), arguments));
     }
   }
-  // `result` is a code's name or a number; empty for a slot that returns nothing.
-  void end(const Subject& subject, std::string_view result, const std::string& message,
-           const std::string& results, Clock::time_point start) {
+  // How a call went.
+  struct Outcome {
+    std::string result;     // a code's name or a number; empty for a slot that returns nothing
+    std::string message;    // of a failure
+    std::string arguments;  // a JSON object, as before the call
+    std::string results;    // likewise, as after it
+  };
+  void end(const Subject& subject, const Outcome& outcome, Clock::time_point start) {
     const Clock::duration duration = Clock::now() - start;
-    if (options_.profiler != nullptr) {
-      options_.profiler->add("abi", std::string(subject.slot), start,
-                             {{"provider", std::string(subject.provider)},
-                              {"computation", std::string(subject.computation)},
-                              {"result", std::string(result)}});
-    }
-    const std::string text = message.empty() ? "" : json_text(message);
+    if (options_.profiler != nullptr) add_event(subject, outcome, start);
+    const std::string& result = outcome.result;
+    const std::string text = outcome.message.empty() ? "" : json_text(outcome.message);
     if (options_.format == TraceFormat::kJson) {
       JsonText line = common(subject, "end");
       if (!result.empty()) line.add("result", json_text(result));
       line.add("message", text).add("seconds", json_number(seconds(duration)));
-      write(line.add("results", results).text());
+      write(line.add("results", outcome.results).text());
     } else {
       write(formatted("{} {} {} = {} {:.6f} s {}{}{}", head(), mark(subject, "=>", "<="),
-                      name(subject), result.empty() ? "done" : result, seconds(duration), results,
-                      text.empty() ? "" : " ", text));
+                      name(subject), result.empty() ? "done" : result, seconds(duration),
+                      outcome.results, text.empty() ? "" : " ", text));
     }
   }
 
  private:
+  void add_event(const Subject& subject, const Outcome& outcome, Clock::time_point start) const {
+    options_.profiler->add("abi", std::string(subject.slot), start,
+                           {{"provider", std::string(subject.provider)},
+                            {"computation", std::string(subject.computation)},
+                            {"table", std::string(subject.table)},
+                            {"arguments", outcome.arguments},
+                            {"result", outcome.result},
+                            {"message", outcome.message},
+                            {"results", outcome.results}});
+  }
   [[nodiscard]] std::string head() const {
     return formatted("{:12.6f} [{}]{}", seconds(Clock::now() - start_), thread_number(),
                      std::string(static_cast<size_t>(2 * depth), ' '));
@@ -194,32 +205,49 @@ class Tracer {
 
   template <auto Member, class Next, class... A>
   auto traced(const Subject& subject, Next next, A... arguments) {
-    writer_->begin(subject, text<Member>(Moment::kBefore, arguments...));
-    const Nesting nesting;
+    Writer::Outcome outcome;
+    outcome.arguments = text<Member>(Moment::kBefore, arguments...);
+    writer_->begin(subject, outcome.arguments);
     const auto start = Clock::now();
-    if constexpr (std::is_void_v<decltype(next(arguments...))>) {
-      next(arguments...);
-      end<Member>(subject, "", start, arguments...);
-    } else {
-      const auto result = next(arguments...);
-      end<Member>(subject, shown<Member>(result), start, arguments...);
-      return result;
+    const auto called = [&] {
+      const Nesting nesting;
+      return next(arguments...);
+    };
+    const auto end = [&] {
+      const ErrorObject* const error = error_of(arguments...);
+      if (error != nullptr) outcome.message = error->message();
+      outcome.results = text<Member>(Moment::kAfter, arguments...);
+      writer_->end(subject, outcome, start);
+    };
+    try {
+      if constexpr (std::is_void_v<decltype(next(arguments...))>) {
+        called();
+        end();
+      } else {
+        const auto result = called();
+        outcome.result = shown<Member>(result);
+        end();
+        return result;
+      }
+    } catch (...) {  // of the plugin: the host reports it
+      outcome.result = "exception";
+      writer_->end(subject, outcome, start);
+      throw;
     }
-  }
-  template <auto Member, class... A>
-  void end(const Subject& subject, const std::string& result, Clock::time_point start,
-           A... arguments) {
-    const ErrorObject* const error = error_of(arguments...);
-    --depth;
-    writer_->end(subject, result, error == nullptr ? std::string() : error->message(),
-                 text<Member>(Moment::kAfter, arguments...), start);
-    ++depth;
   }
   template <auto Member, class... A>
   static std::string text(Moment moment, A... arguments) {
     ArgumentText shown(moment);
-    shown.add_all(kSlot<Member>.parameters, own(arguments)...);
+    if constexpr (kIsSame<Member, &eph_device_memory_api::copy>) {
+      add_copy(shown, arguments...);
+    } else {
+      shown.add_all(kSlot<Member>.parameters, own(arguments)...);
+    }
     return shown.text();
+  }
+  static void add_copy(ArgumentText& shown, uint32_t to_memory, const void* to,
+                       uint32_t from_memory, const void* from, uint64_t size, const ErrorObject*) {
+    shown.add_copy(to_memory, to, from_memory, from, size);
   }
   // Slots that can fail return a code; the others a number or an address.
   template <auto Member, class Result>

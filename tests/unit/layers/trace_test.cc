@@ -6,10 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "host/base/profiler.h"
+#include "host/layers/decorate/decorator.h"
+#include "host/plugin/calls/call.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/fake_claims.h"
 #include "tests/support/fake_context_writer.h"
@@ -197,6 +202,71 @@ TEST_F(Trace, LinesOfJsonAreObjects) {
   EXPECT_THAT(lines, Each(AllOf(StartsWith("{\"event\":\""), testing::EndsWith("}\n"))));
   EXPECT_THAT(lines_with("\"slot\":\"compile\""), SizeIs(2));
   EXPECT_THAT(lines_with("a \\\"name\\\"\\u000a"), Not(IsEmpty()));
+}
+
+// A plugin with the slots that are required, which do nothing.
+std::shared_ptr<plugin::LoadedPlugin> make_small_plugin() {
+  auto plugin = std::make_shared<plugin::LoadedPlugin>();
+  plugin->manifest.name = "small";
+  eph_provider_api& table = plugin->provider;
+  table.struct_size = sizeof(table);
+  table.type_name = EPH_STRING("SmallExecutionProvider");
+  table.name = EPH_STRING("small");
+  table.vendor = EPH_STRING("tests");
+  table.get_devices = [](const eph_provider_api*, const eph_host*, eph_device_list*,
+                         eph_error*) noexcept -> int32_t { return EPH_OK; };
+  table.create = [](const eph_provider_api*, const eph_host*, const eph_provider_config*,
+                    eph_provider**, eph_error*) noexcept -> int32_t { return EPH_OK; };
+  table.destroy = [](eph_provider*) noexcept {};
+  plugin->provider_self = &table;
+  return plugin;
+}
+
+TEST(TraceOfExceptions, EndsTheLineOfTheCall) {
+  std::vector<std::string> lines;
+  const auto broken = make_small_plugin();
+  eph_provider_api& table = broken->provider;
+  table.get_devices = as_slot<decltype(table.get_devices)>(
+      +[](const eph_provider_api*, const eph_host*, eph_device_list*, eph_error*) -> int32_t {
+        throw std::runtime_error("no devices today");
+      });
+  TraceOptions trace;
+  trace.write = [&](std::string_view line) { lines.emplace_back(line); };
+  const std::vector<std::shared_ptr<Layer>> layers = {make_trace(std::move(trace))};
+  const auto traced = with_layers(broken, layers).value();
+  test::FakeHost host;
+  test::FakeDeviceList list;
+  test::FakeError error;
+  const auto result = plugin::call({"small", "get_devices"}, traced->provider.get_devices,
+                                   traced->provider_self, &host, &list, &error);
+  EXPECT_THAT(result.status().message(), HasSubstr("no devices today"));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("-> small get_devices"),
+                                 HasSubstr("=> small get_devices = exception")));
+}
+
+TEST(TraceInProfiles, HasArgumentsAndResults) {
+  const auto plugin = make_small_plugin();
+  plugin->provider.get_compatibility = [](eph_provider*, eph_string*,
+                                          eph_error*) noexcept -> int32_t { return EPH_OK; };
+  plugin->provider.validate = [](const eph_provider_api*, const eph_host*, const eph_device*,
+                                 eph_string, int32_t* verdict, eph_error*) noexcept -> int32_t {
+    *verdict = EPH_COMPATIBILITY_OPTIMAL;
+    return EPH_OK;
+  };
+  TraceOptions trace;
+  trace.write = [](std::string_view) {};
+  trace.profiler = std::make_shared<Profiler>("profile.json");
+  const auto profiler = trace.profiler;
+  const std::vector<std::shared_ptr<Layer>> layers = {make_trace(std::move(trace))};
+  const auto traced = with_layers(plugin, layers).value();
+  test::FakeHost host;
+  test::FakeError error;
+  int32_t verdict = 0;
+  EXPECT_EQ(traced->provider.validate(traced->provider_self, &host, nullptr,
+                                      EPH_STRING("version 3"), &verdict, &error),
+            EPH_OK);
+  EXPECT_THAT(profiler->to_json(), AllOf(HasSubstr(R"("arguments":"{\"text\":\"version 3\"}")"),
+                                         HasSubstr(R"("results":"{\"out_verdict\":1}")")));
 }
 
 }  // namespace
