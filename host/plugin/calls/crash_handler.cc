@@ -48,6 +48,19 @@ size_t index_of(int signal) {
 // Whether an instruction of this thread caused the signal and would cause it again.
 bool is_fault(int signal, const siginfo_t& info) { return signal != SIGABRT && info.si_code > 0; }
 
+// "error[EP_FAIL]: SIGSEGV at address 0x1234, which is behind output 0 of ...,". Returns whether a
+// range has the address.
+bool add_signal(RawText& text, int signal, const siginfo_t& info) {
+  text.add("error[EP_FAIL]: ").add(kSignals[index_of(signal)].name);
+  if (!is_fault(signal, info) || signal == SIGILL || signal == SIGFPE) return false;
+  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+  text.add(" at address 0x").add(address, 16);
+  const std::string_view guarded = name_of_guard_range(address);
+  if (guarded.empty()) return false;
+  text.add(", which is ").add(guarded).add(",");
+  return true;
+}
+
 // A crash in one call is reported only once, although the next handler may abort and so signal
 // again.
 bool report_call(std::string_view where, int signal, const siginfo_t& info,
@@ -55,25 +68,30 @@ bool report_call(std::string_view where, int signal, const siginfo_t& info,
   if (call.site.provider.empty()) return false;
   if (last_reported.exchange(call.number) == call.number) return true;
   RawText text;
-  text.add("error[EP_FAIL]: ").add(kSignals[index_of(signal)].name);
-  if (is_fault(signal, info) && signal != SIGILL && signal != SIGFPE) {
-    const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
-    text.add(" at address 0x").add(address, 16);
-    const std::string_view guarded = name_of_guard_range(address);
-    if (!guarded.empty()) text.add(", which is ").add(guarded).add(",");
-  }
+  (void)add_signal(text, signal, info);
   text.add(where).add(call).add("; report this to the plugin's vendor").write_line();
   return true;
+}
+
+// Where no plugin is called: a thread of one may still reach what its call was lent.
+void report_range(int signal, const siginfo_t& info) {
+  RawText text;
+  if (!add_signal(text, signal, info)) return;
+  text.add(" while no plugin is called; report this to the plugin's vendor").write_line();
 }
 
 void report(int signal, const siginfo_t& info) {
   const ThreadCalls* const mine = ThreadCalls::mine_if_any();
   if (mine != nullptr && report_call(" in ", signal, info, mine->snapshot())) return;
+  bool is_reported = false;
   for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr; calls = calls->next()) {
     calls->try_with_snapshot([&](const ThreadCalls::Snapshot& call) {
-      report_call(" in a thread that calls no plugin, during ", signal, info, call);
+      if (report_call(" in a thread that calls no plugin, during ", signal, info, call)) {
+        is_reported = true;
+      }
     });
   }
+  if (!is_reported) report_range(signal, info);
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {

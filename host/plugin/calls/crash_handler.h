@@ -9,8 +9,9 @@ namespace ephost::plugin {
 
 // While any of these lives, the process has handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and
 // SIGABRT, which print the current call and pass the signal on to the previous handler. Outside of
-// calls they print nothing. The last object restores the handlers that the first one found, except
-// where somebody has installed another handler since then.
+// calls they print nothing, unless the address lies in a range that has a name (guard_ranges.h).
+// The last object restores the handlers that the first one found, except where somebody has
+// installed another handler since then.
 class CrashHandler {
  public:
   CrashHandler();

@@ -236,5 +236,18 @@ TEST(GuardedMemoryDeathTest, IsOutOfReachAfterItsTime) {
       "which is output 0 of compute, which had returned");
 }
 
+TEST(GuardedMemoryDeathTest, IsNamedWhereNoPluginIsCalled) {
+  GuardedMemory memory(100, 64, Guard::kPages, std::byte{0}, "output 0 of compute");
+  auto* const data = const_cast<volatile std::byte*>(memory.data());
+  memory.retire("output 0 of compute of TestProvider, which had returned (rule 20)");
+  EXPECT_DEATH(
+      {
+        const plugin::CrashHandler handler;
+        data[0] = std::byte{1};
+      },
+      "which is output 0 of compute of TestProvider, which had returned \\(rule 20\\), while no "
+      "plugin is called");
+}
+
 }  // namespace
 }  // namespace ephost::layers
