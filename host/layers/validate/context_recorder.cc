@@ -1,6 +1,7 @@
 #include "host/layers/validate/context_recorder.h"
 
 #include <algorithm>
+#include <exception>
 #include <string_view>
 
 #include "host/base/format.h"
@@ -9,13 +10,35 @@
 namespace ephost::layers {
 namespace {
 
+// As the host limits them.
+constexpr uint64_t kMaxCompatibilitySize = 65536;
+constexpr uint64_t kMaxConstants = uint64_t{1} << 24;
+
 ContextRecorder& of(eph_context_writer* writer) { return *static_cast<ContextRecorder*>(writer); }
 
-std::string text_of(eph_string text) { return std::string(text.data, text.size); }
+// As the host sees it: empty for a null pointer, whatever its size.
+std::string text_of(eph_string text) {
+  return text.data == nullptr ? std::string() : std::string(text.data, text.size);
+}
 
-int32_t refuse(eph_error* error, std::string_view text) {
-  error->api->set_message(error, {text.data(), text.size()});
-  return EPH_INVALID_ARGUMENT;
+// Runs `body`, which returns a Status, and reports its failure as the host does. Nothing that it
+// throws leaves it.
+template <class Body>
+int32_t run(eph_error* error, Body body) noexcept {
+  const auto report = [&](StatusCode code, std::string_view text) {
+    if (error != nullptr) error->api->set_message(error, {text.data(), text.size()});
+    return static_cast<int32_t>(code);
+  };
+  try {
+    const Status status = body();
+    return status.ok() ? EPH_OK : report(status.code(), status.message());
+  } catch (const std::exception& exception) {
+    return report(StatusCode::kFail, exception.what());
+  }
+}
+
+Status no_payload(std::string_view slot) {
+  return Status(StatusCode::kInvalidArgument, formatted("{}: there is no such payload", slot));
 }
 
 std::string content_of(const eph_context_node& node, uint64_t payload) {
@@ -23,7 +46,7 @@ std::string content_of(const eph_context_node& node, uint64_t payload) {
       formatted("{}|{}|{}|{}|{}|{}|{}", node.computation, payload, text_of(node.source),
                 text_of(node.sdk_version), text_of(node.hardware_architecture), text_of(node.notes),
                 node.max_size);
-  for (uint64_t i = 0; node.constants != nullptr && i < node.constant_count; ++i) {
+  for (uint64_t i = 0; i < node.constant_count; ++i) {
     text.append(1, '|').append(text_of(node.constants[i]));
   }
   return text;
@@ -34,16 +57,24 @@ std::string content_of(const eph_context_node& node, uint64_t payload) {
 int32_t ContextRecorder::begin_payload(eph_context_writer* writer, eph_string compatibility,
                                        uint32_t* out_payload, eph_error* error) noexcept {
   ContextRecorder& own = of(writer);
-  if (own.inner_ == nullptr) {
-    *out_payload = static_cast<uint32_t>(own.payloads_.size());
-  } else {
+  if (own.inner_ != nullptr) {
     const int32_t code =
         own.inner_->api->begin_payload(own.inner_, compatibility, out_payload, error);
     if (code != EPH_OK) return code;
   }
-  own.numbers_.push_back(*out_payload);
-  own.payloads_.push_back({text_of(compatibility), 0, {}});
-  return EPH_OK;
+  return run(error, [&]() -> Status {
+    const plugin::CallSite site{own.provider_, "begin_payload"};
+    EPHOST_ASSIGN_OR_RETURN(
+        const std::string_view text,
+        plugin::adopt_text(compatibility, kMaxCompatibilitySize, site, "compatibility"));
+    if (out_payload == nullptr) {
+      return Status(StatusCode::kInvalidArgument, "begin_payload: out_payload is null");
+    }
+    if (own.inner_ == nullptr) *out_payload = static_cast<uint32_t>(own.payloads_.size());
+    own.numbers_.push_back(*out_payload);
+    own.payloads_.push_back({std::string(text), 0, {}});
+    return {};
+  });
 }
 
 int32_t ContextRecorder::write(eph_context_writer* writer, uint32_t payload, const void* data,
@@ -53,14 +84,17 @@ int32_t ContextRecorder::write(eph_context_writer* writer, uint32_t payload, con
     const int32_t code = own.inner_->api->write(own.inner_, payload, data, size, error);
     if (code != EPH_OK) return code;
   }
-  const auto known = std::ranges::find(own.numbers_, payload);
-  if (known == own.numbers_.end()) return refuse(error, "write: there is no such payload");
-  Payload& one = own.payloads_[static_cast<size_t>(known - own.numbers_.begin())];
-  one.size += size;
-  if (size != 0) {
-    one.content.update({static_cast<const std::byte*>(data), static_cast<size_t>(size)});
-  }
-  return EPH_OK;
+  return run(error, [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(
+        const auto bytes, plugin::adopt_array(static_cast<const std::byte*>(data), size, UINT64_MAX,
+                                              {own.provider_, "write"}, "data"));
+    const auto known = std::ranges::find(own.numbers_, payload);
+    if (known == own.numbers_.end()) return no_payload("write");
+    Payload& one = own.payloads_[static_cast<size_t>(known - own.numbers_.begin())];
+    one.size += size;
+    if (!bytes.empty()) one.content.update(bytes);
+    return {};
+  });
 }
 
 int32_t ContextRecorder::add_node(eph_context_writer* writer, const eph_context_node* node,
@@ -70,12 +104,16 @@ int32_t ContextRecorder::add_node(eph_context_writer* writer, const eph_context_
     const int32_t code = own.inner_->api->add_node(own.inner_, node, error);
     if (code != EPH_OK) return code;
   }
-  const auto known = plugin::adopt<eph_context_node>(node, {});
-  if (!known.ok()) return refuse(error, "add_node: the node cannot be read");
-  const auto payload = std::ranges::find(own.numbers_, known->payload);
-  if (payload == own.numbers_.end()) return refuse(error, "add_node: there is no such payload");
-  own.nodes_.push_back(content_of(*known, static_cast<uint64_t>(payload - own.numbers_.begin())));
-  return EPH_OK;
+  return run(error, [&]() -> Status {
+    const plugin::CallSite site{own.provider_, "add_node"};
+    EPHOST_ASSIGN_OR_RETURN(const auto known, plugin::adopt<eph_context_node>(node, site));
+    EPHOST_RETURN_IF_ERROR(plugin::check_array(known.constants, known.constant_count, kMaxConstants,
+                                               site, "constants"));
+    const auto payload = std::ranges::find(own.numbers_, known.payload);
+    if (payload == own.numbers_.end()) return no_payload("add_node");
+    own.nodes_.push_back(content_of(known, static_cast<uint64_t>(payload - own.numbers_.begin())));
+    return {};
+  });
 }
 
 std::vector<Finding> ContextRecorder::differences_from(const ContextRecorder& first) const {

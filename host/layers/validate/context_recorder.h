@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/hash.h"
@@ -12,11 +13,13 @@
 
 namespace ephost::layers {
 
-// Stands for the host's writer, and passes everything on to it if there is one.
+// Stands for the host's writer, and passes everything on to it if there is one. Otherwise it
+// refuses what the host would refuse.
 class ContextRecorder : public eph_context_writer {
  public:
-  // Borrows the host's writer; null: it keeps checksums only.
-  explicit ContextRecorder(eph_context_writer* inner) : eph_context_writer{&kApi}, inner_(inner) {}
+  // Borrows both: the host's writer (null: it keeps checksums only), and the provider's name.
+  ContextRecorder(eph_context_writer* inner, std::string_view provider)
+      : eph_context_writer{&kApi}, inner_(inner), provider_(provider) {}
   ContextRecorder(const ContextRecorder&) = delete;
   ContextRecorder& operator=(const ContextRecorder&) = delete;
 
@@ -40,6 +43,7 @@ class ContextRecorder : public eph_context_writer {
                                                   &write, &add_node};
 
   eph_context_writer* const inner_;
+  const std::string_view provider_;
   std::vector<Payload> payloads_;
   std::vector<uint32_t> numbers_;   // of the payloads, as the host has given them
   std::vector<std::string> nodes_;  // their content as text

@@ -38,6 +38,7 @@ class FindingLog {
   // Threads that are in the scope of no log (the plugin's own, and those that destroy a session)
   // write to the one that the calling thread is in now.
   void remember_log();
+  [[nodiscard]] const std::string& provider() const { return provider_; }
   // "compute of AcmeExecutionProvider", "compute of AcmeExecutionProvider of "conv1"".
   [[nodiscard]] std::string name(const Subject& subject) const;
   // Returns the line.

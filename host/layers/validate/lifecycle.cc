@@ -73,19 +73,27 @@ void ProviderOrder::end_compute() {
 
 std::optional<Finding> ProviderOrder::begin_run(uint64_t run_id) {
   const std::lock_guard lock(mutex_);
-  if (runs_.insert(run_id).second) return std::nullopt;
+  runs_.insert(run_id);
+  if (runs_.count(run_id) == 1) return std::nullopt;
   return of_host(kRuns, formatted("was called for run {}, which had begun", run_id));
 }
 
 std::optional<Finding> ProviderOrder::end_run(uint64_t run_id) {
   const std::lock_guard lock(mutex_);
-  if (runs_.erase(run_id) != 0) return std::nullopt;
+  if (forget_run(run_id)) return std::nullopt;
   return of_host(kRuns, formatted("was called for run {}, which had not begun", run_id));
 }
 
 void ProviderOrder::drop_run(uint64_t run_id) {
   const std::lock_guard lock(mutex_);
-  runs_.erase(run_id);
+  (void)forget_run(run_id);
+}
+
+bool ProviderOrder::forget_run(uint64_t run_id) {
+  const auto known = runs_.find(run_id);
+  if (known == runs_.end()) return false;
+  runs_.erase(known);
+  return true;
 }
 
 void ProviderOrder::add_block(uint32_t memory, const void* data) {
@@ -102,19 +110,28 @@ std::optional<Finding> ProviderOrder::remove_block(uint32_t memory, const void* 
 
 std::optional<Finding> ProviderOrder::start_profiling() {
   const std::lock_guard lock(mutex_);
-  if (!std::exchange(is_profiling_, true)) return std::nullopt;
+  if (profiles_++ == 0) return std::nullopt;
   return of_host(kProfiles, "was called twice without `stop`");
+}
+
+void ProviderOrder::drop_profiling() {
+  const std::lock_guard lock(mutex_);
+  --profiles_;
 }
 
 std::optional<Finding> ProviderOrder::stop_profiling() {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(is_profiling_, false)) return std::nullopt;
-  return of_host(kProfiles, "was called without `start`");
+  if (profiles_ == 0) return of_host(kProfiles, "was called without `start`");
+  --profiles_;
+  return std::nullopt;
 }
 
 std::vector<Finding> ProviderOrder::leftovers() const {
   const std::lock_guard lock(mutex_);
   std::vector<Finding> found;
+  if (owner_calls_ != 0) {
+    found.push_back(of_host(kThreads, formatted("was called while {} was running", owner_slot_)));
+  }
   if (computations_ != 0) {
     found.push_back(
         of_host(kLifecycles, formatted("was called while {} lived",
@@ -152,6 +169,7 @@ std::optional<Finding> ComputationOrder::remove_state(const void* state) {
 std::optional<Finding> ComputationOrder::begin_compute(const void* state) {
   const std::lock_guard lock(mutex_);
   has_computed_ = true;
+  ++computing_;
   if (state == nullptr) return std::nullopt;
   const auto known = states_.find(state);
   if (known == states_.end()) {
@@ -163,6 +181,7 @@ std::optional<Finding> ComputationOrder::begin_compute(const void* state) {
 
 void ComputationOrder::end_compute(const void* state) {
   const std::lock_guard lock(mutex_);
+  --computing_;
   const auto known = states_.find(state);
   if (known != states_.end()) known->second = false;
 }
@@ -176,9 +195,17 @@ std::optional<Finding> ComputationOrder::describe() {
 
 std::vector<Finding> ComputationOrder::leftovers() const {
   const std::lock_guard lock(mutex_);
-  if (states_.empty()) return {};
-  return {of_host(kLifecycles, formatted("was called while {} lived",
-                                         counted(states_.size(), "state of it", "states of it")))};
+  std::vector<Finding> found;
+  if (computing_ != 0) {
+    found.push_back(of_host(kThreads, formatted("was called while {} of `compute` ran",
+                                                counted(computing_, "call", "calls"))));
+  }
+  if (!states_.empty()) {
+    found.push_back(
+        of_host(kLifecycles, formatted("was called while {} lived",
+                                       counted(states_.size(), "state of it", "states of it"))));
+  }
+  return found;
 }
 
 }  // namespace ephost::layers

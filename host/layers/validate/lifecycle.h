@@ -2,6 +2,7 @@
 // "Lifecycles" and "Threads". What is wrong here is a defect of the host, whose test this is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -30,27 +31,30 @@ class ProviderOrder {
 
   [[nodiscard]] std::optional<Finding> begin_run(uint64_t run_id);
   [[nodiscard]] std::optional<Finding> end_run(uint64_t run_id);
-  void drop_run(uint64_t run_id);  // it could not be begun
+  void drop_run(uint64_t run_id);  // it could not be begun, or is over for the host
 
   void add_block(uint32_t memory, const void* data);
   [[nodiscard]] std::optional<Finding> remove_block(uint32_t memory, const void* data);
 
   [[nodiscard]] std::optional<Finding> start_profiling();
+  void drop_profiling();  // it could not be started, or is over for the host
   [[nodiscard]] std::optional<Finding> stop_profiling();
 
-  // What is left when the provider is destroyed.
+  // What is left, or still running, when the provider is destroyed.
   [[nodiscard]] std::vector<Finding> leftovers() const;
 
  private:
+  bool forget_run(uint64_t run_id);
+
   mutable std::mutex mutex_;
   std::string_view owner_slot_;  // empty: none is running
   int owner_calls_ = 0;
   uint64_t computations_ = 0;
   uint32_t max_concurrent_ = 1;
   uint32_t computing_ = 0;
-  std::set<uint64_t> runs_;
+  std::multiset<uint64_t> runs_;  // those that a faulty host has begun twice have two ends to come
   std::set<std::pair<uint32_t, const void*>> blocks_;
-  bool is_profiling_ = false;
+  int profiles_ = 0;
 };
 
 // Of one computation. May be used by any thread.
@@ -63,10 +67,12 @@ class ComputationOrder {
   void end_compute(const void* state);
   [[nodiscard]] std::optional<Finding> describe();
 
+  // What is left, or still running, when the computation is destroyed.
   [[nodiscard]] std::vector<Finding> leftovers() const;
 
  private:
   mutable std::mutex mutex_;
+  size_t computing_ = 0;
   std::map<const void*, bool> states_;  // whether a call of compute uses it
   bool was_described_ = false;
   bool has_computed_ = false;

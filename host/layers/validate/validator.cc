@@ -104,7 +104,7 @@ void Validator::add_mismatch(int32_t code, const ErrorObject& error, std::vector
     found.push_back({18, formatted("failed with code {} and gave no message", code),
                      "call set_message before it returns a code"});
   }
-  if (code == EPH_OK && error.has_message()) {
+  if (code == EPH_OK && static_cast<const Error&>(error).has_message_of_plugin()) {
     found.push_back({18, formatted("succeeded and gave the message {}", quote(error.message())),
                      "return a code, or write to the log"});
   }

@@ -73,7 +73,8 @@ class Validator {
     explicit ProviderState(const Call<Validator>&) {}
     bool has_memories = false;  // of its own, where a workspace may lie
     ProviderOrder order;
-    // Of computations that are being made, by the plugin's own handles.
+    // Of computations that are being made, by the plugin's own handles. What is left of it after
+    // the call is of computations whose tables nobody can use.
     std::map<const eph_computation*, Signature> signatures;
   };
   struct ComputationState {
@@ -100,12 +101,17 @@ class Validator {
    public:
     using ErrorObject::ErrorObject;
     [[nodiscard]] ObjectState& state() { return state_; }
+    // Whether the plugin has set a message, rather than a function of the host that it called.
+    [[nodiscard]] bool has_message_of_plugin() const { return has_message_of_plugin_; }
 
    private:
     [[nodiscard]] bool takes_messages() noexcept override {
-      return state_.loan.allows("eph_error", "set_message", Callers::kAnyThread);
+      if (!state_.loan.allows("eph_error", "set_message", Callers::kAnyThread)) return false;
+      has_message_of_plugin_ = has_message_of_plugin_ || !HostCall::is_running();
+      return true;
     }
     ObjectState state_;
+    bool has_message_of_plugin_ = false;
   };
   // Goes to quarantine when the call is over.
   template <class T>
@@ -149,6 +155,7 @@ class Validator {
       if (found.empty()) return code;
       const std::string text = log_.add_all(subject, found);
       error->api->set_message(error, {text.data(), text.size()});
+      if (code == EPH_OK) undo<Member>(call, arguments...);
       return static_cast<int32_t>(EPH_EP_FAIL);
     } else if constexpr (std::is_void_v<Result>) {
       release<Member>(call, subject, next, arguments...);
@@ -173,8 +180,10 @@ class Validator {
     if constexpr (kIsSame<Member, &eph_thread_pool_api::parallel_for>) {
       return run_loop(next, arguments...);
     } else if constexpr (std::is_same_v<Table, eph_graph_api>) {
+      const HostCall calling;
       return read_graph<Member>(object, next, arguments...);
     } else {
+      const HostCall calling;
       return next(arguments...);
     }
   }
@@ -279,6 +288,13 @@ class Validator {
                  Next next, A... arguments);
   template <auto Member, class Next, class... A>
   void release(const Call<Validator>& call, const Subject& subject, Next next, A... arguments);
+  // After a call that the plugin takes for a success and the host for a failure: ends what the
+  // plugin has begun or made, as the host will not.
+  template <auto Member, class... A>
+  static void undo(const Call<Validator>& call, A... arguments);
+  template <class Made>
+  static std::optional<Finding> leftover(int32_t code, Made** made, std::string_view what,
+                                         std::string_view out);
 
   template <class Next>
   int32_t create(const Subject& subject, std::vector<Finding>& found, Next next,

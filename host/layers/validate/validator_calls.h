@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/layers/validate/validator.h"
+#include "host/layers/validate/validator_undo.h"
 
 namespace ephost::layers {
 
@@ -29,6 +30,38 @@ int32_t Validator::with_arena(const Subject& subject, Use use) {
   return use(*lending.arena);
 }
 
+// A call that has to be undone unless it succeeds, also where an exception passes through.
+template <class Undo>
+class Attempt {
+ public:
+  explicit Attempt(Undo undo) : undo_(std::move(undo)) {}
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() {
+    if (!has_succeeded_) undo_();
+  }
+  // Returns `code`.
+  int32_t ended(int32_t code) const {
+    has_succeeded_ = code == EPH_OK;
+    return code;
+  }
+
+ private:
+  const Undo undo_;
+  mutable bool has_succeeded_ = false;
+};
+
+// What a failed call has made although it failed. The host would never end it, and the plugin may
+// have done so already: it is left alone.
+template <class Made>
+std::optional<Finding> Validator::leftover(int32_t code, Made** made, std::string_view what,
+                                           std::string_view out) {
+  if (code == EPH_OK || *made == nullptr) return std::nullopt;
+  *made = nullptr;
+  return Finding{19, formatted("failed and left a {} behind", what),
+                 formatted("set {} on success only", out)};
+}
+
 // A slot that returns a code.
 template <auto Member, class Next, class... A>
 int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
@@ -49,23 +82,20 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
     const auto use = [&](HostObject<Validator, eph_graph>* graph, uint32_t node,
                          eph_computation** made, ErrorObject* error) {
       const int32_t code = next(graph, node, made, error);
-      if (code != EPH_OK && *made != nullptr) {
-        found.push_back(
-            {19, "failed and left a kernel behind", "set *out_computation on success only"});
-      }
-      if (*made != nullptr) {
-        provider->state().signatures[*made] = Signature::of_node(*graph->inner(), node);
-      }
+      add(leftover(code, made, "kernel", "*out_computation"), found);
+      auto& signatures = provider->state().signatures;
+      signatures.clear();
+      if (*made != nullptr) signatures[*made] = Signature::of_node(*graph->inner(), node);
       return code;
     };
     return use(arguments...);
   } else if constexpr (kIsSame<Member, &Runs::begin_run>) {
     const auto use = [&](const eph_run_config* config, ErrorObject* error) {
-      add(provider->state().order.begin_run(config->run_id), found);
-      const int32_t code = with_arena(
-          subject, [&](Arena& arena) { return next(copy_run_config(arena, *config), error); });
-      if (code != EPH_OK) provider->state().order.drop_run(config->run_id);
-      return code;
+      ProviderOrder& order = provider->state().order;
+      add(order.begin_run(config->run_id), found);
+      const Attempt attempt([&] { order.drop_run(config->run_id); });
+      return attempt.ended(with_arena(
+          subject, [&](Arena& arena) { return next(copy_run_config(arena, *config), error); }));
     };
     return use(arguments...);
   } else if constexpr (kIsSame<Member, &Runs::end_run>) {
@@ -79,8 +109,10 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
     };
     return use(arguments...);
   } else if constexpr (kIsSame<Member, &eph_profiling_api::start>) {
-    add(provider->state().order.start_profiling(), found);
-    return next(arguments...);
+    ProviderOrder& order = provider->state().order;
+    add(order.start_profiling(), found);
+    const Attempt attempt([&] { order.drop_profiling(); });
+    return attempt.ended(next(arguments...));
   } else if constexpr (kIsSame<Member, &eph_profiling_api::stop>) {
     add(provider->state().order.stop_profiling(), found);
     return next(arguments...);
@@ -99,16 +131,14 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
   } else if constexpr (kIsSame<Member, &eph_computation_api::create_state>) {
     void** const made = first_of(arguments...);
     const int32_t code = next(arguments...);
-    if (code == EPH_OK) {
-      call.computation->state().order.add_state(*made);
-    } else if (*made != nullptr) {
-      found.push_back({19, "failed and left a state behind", "set *out_state on success only"});
-    }
+    add(leftover(code, made, "state", "*out_state"), found);
+    call.computation->state().order.add_state(*made);
     return code;
   } else if constexpr (kIsSame<Member, &eph_device_memory_api::allocate>) {
     const auto use = [&](uint32_t memory, uint64_t size, void** data, ErrorObject* error) {
       const int32_t code = next(memory, size, data, error);
-      if (code == EPH_OK && *data != nullptr) provider->state().order.add_block(memory, *data);
+      add(leftover(code, data, "block of memory", "*out_data"), found);
+      if (*data != nullptr) provider->state().order.add_block(memory, *data);
       return code;
     };
     return use(arguments...);
@@ -170,12 +200,14 @@ int32_t Validator::compile(const Call<Validator>& call, const Subject& subject,
     }
     return next(copied, sizeof(eph_partition), count, out_computations, error);
   });
+  auto& signatures = call.provider->state().signatures;
+  signatures.clear();
   for (uint64_t i = 0; i < count; ++i) {
     add_changed_constants(graphs[i], found);
     if (out_computations[i] == nullptr) continue;
     // The inputs of a cached partition are those of its node: some may have become constant.
     const eph_graph& graph = *graphs[i]->inner();
-    call.provider->state().signatures[out_computations[i]] =
+    signatures[out_computations[i]] =
         is_cached[i] ? Signature::of_node(graph, 0) : Signature::of_graph(graph);
   }
   return code;
@@ -188,8 +220,8 @@ int32_t Validator::write_context(const Subject& subject, std::vector<Finding>& f
                                  ErrorObject* error) {
   if (!is_deterministic_) return next(computations, count, writer, error);
   using Writer = HostObject<Validator, eph_context_writer>;
-  ContextRecorder first(nullptr);
-  ContextRecorder second(writer->inner());
+  ContextRecorder first(nullptr, log_.provider());
+  ContextRecorder second(writer->inner(), log_.provider());
   int32_t code = EPH_OK;
   for (ContextRecorder* const recorder : {&first, &second}) {
     Lent<Writer> lent(*this, *this, recorder);

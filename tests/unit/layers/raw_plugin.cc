@@ -6,12 +6,21 @@
 #include <string_view>
 #include <utility>
 
+#include "host/layers/decorate/decorator.h"
+
 namespace ephost::test {
 namespace {
 
 Behaviour behaviour;
 
 struct RawComputation : eph_computation {};
+
+int32_t outcome(std::string_view slot, eph_error* error) {
+  return behaviour.outcome ? behaviour.outcome(slot, error) : EPH_OK;
+}
+void ended(std::string_view slot) {
+  if (behaviour.ended) behaviour.ended(slot);
+}
 
 int32_t compute(eph_computation*, void*, eph_run* run, eph_error* error) noexcept {
   return behaviour.compute ? behaviour.compute(run, error) : EPH_OK;
@@ -20,26 +29,66 @@ int32_t describe(eph_computation*, eph_computation_info* out, eph_error*) noexce
   if (behaviour.describe) behaviour.describe(out);
   return EPH_OK;
 }
-int32_t create_state(eph_computation*, void** out, eph_error*) noexcept {
-  *out = new int(0);
-  return EPH_OK;
+// One that fails has deleted what `out` still points to.
+template <class Made, class Handle>
+int32_t make(std::string_view slot, Handle** out, Made* made, eph_error* error) {
+  *out = made;
+  const int32_t code = outcome(slot, error);
+  if (code != EPH_OK) delete made;
+  return code;
 }
-constexpr eph_computation_api kComputation = {
-    sizeof(eph_computation_api),
-    [](eph_computation* own) noexcept { delete static_cast<RawComputation*>(own); },
-    &compute,
-    &describe,
-    &create_state,
-    [](eph_computation*, void* state) noexcept { delete static_cast<int*>(state); }};
+int32_t create_state(eph_computation*, void** out, eph_error* error) noexcept {
+  return make("create_state", out, new int(0), error);
+}
+constexpr eph_computation_api kComputation = {sizeof(eph_computation_api),
+                                              [](eph_computation* own) noexcept {
+                                                ended("destroy");
+                                                delete static_cast<RawComputation*>(own);
+                                              },
+                                              &compute,
+                                              &describe,
+                                              &create_state,
+                                              [](eph_computation*, void* state) noexcept {
+                                                ended("release_state");
+                                                delete static_cast<int*>(state);
+                                              }};
 
 const eph_run_provider_api kRuns = {
     sizeof(eph_run_provider_api),
-    [](eph_provider*, const eph_run_config* config, eph_error*) noexcept -> int32_t {
-      if (behaviour.begin_run) behaviour.begin_run(config);
+    layers::as_slot<decltype(eph_run_provider_api::begin_run)>(
+        +[](eph_provider*, const eph_run_config* config, eph_error* error) -> int32_t {
+          if (behaviour.begin_run) behaviour.begin_run(config);
+          return outcome("begin_run", error);
+        }),
+    [](eph_provider*, uint64_t, int32_t, eph_error*) noexcept -> int32_t {
+      ended("end_run");
       return EPH_OK;
     },
-    [](eph_provider*, uint64_t, int32_t, eph_error*) noexcept -> int32_t { return EPH_OK; },
     nullptr};
+
+const eph_device_memory_api kMemories = {
+    sizeof(eph_device_memory_api),
+    [](eph_provider*, const eph_memory**, uint64_t*, eph_error*) noexcept -> int32_t {
+      return EPH_OK;
+    },
+    nullptr,
+    [](eph_provider*, uint32_t, uint64_t, void** out, eph_error* error) noexcept -> int32_t {
+      return make("allocate", out, new int(0), error);
+    },
+    [](eph_provider*, uint32_t, void* data) noexcept {
+      ended("release");
+      delete static_cast<int*>(data);
+    },
+    [](eph_provider*, uint32_t, void*, uint32_t, const void*, uint64_t,
+       eph_error*) noexcept -> int32_t { return EPH_OK; }};
+
+const eph_profiling_api kProfiling = {
+    sizeof(eph_profiling_api),
+    [](eph_provider*, eph_error* error) noexcept -> int32_t { return outcome("start", error); },
+    [](eph_provider*, eph_event_list*, eph_error*) noexcept -> int32_t {
+      ended("stop");
+      return EPH_OK;
+    }};
 
 int32_t create(const eph_provider_api*, const eph_host* host, const eph_provider_config* config,
                eph_provider** out, eph_error*) noexcept {
@@ -58,13 +107,19 @@ int32_t compile(eph_provider*, const eph_partition* partitions, uint64_t, uint64
   if (code == EPH_OK) *out = new RawComputation{{&kComputation}};
   return code;
 }
+int32_t create_kernel(eph_provider*, const eph_graph*, uint32_t, eph_computation** out,
+                      eph_error* error) noexcept {
+  return make("create_kernel", out, new RawComputation{{&kComputation}}, error);
+}
 int32_t write_context(eph_provider*, eph_computation* const*, uint64_t, eph_context_writer* writer,
                       eph_error* error) noexcept {
   if (behaviour.write_context) behaviour.write_context(writer, error);
-  return EPH_OK;
+  return outcome("get_ep_context_nodes", error);
 }
 const void* get_extension(eph_provider*, eph_string id) noexcept {
-  return eph::view(id) == EPH_EXT_RUN ? &kRuns : nullptr;
+  if (eph::view(id) == EPH_EXT_RUN) return &kRuns;
+  if (eph::view(id) == EPH_EXT_DEVICE_MEMORY) return &kMemories;
+  return eph::view(id) == EPH_EXT_PROFILING ? &kProfiling : nullptr;
 }
 
 eph_provider_api make_table() {
@@ -80,6 +135,9 @@ eph_provider_api make_table() {
     if (behaviour.destroy) behaviour.destroy();
   };
   table.get_capability = &get_capability;
+  table.get_kernels = [](eph_provider*, const eph_kernel_def**, uint64_t*,
+                         eph_error*) noexcept -> int32_t { return EPH_OK; };
+  table.create_kernel = &create_kernel;
   table.compile = &compile;
   table.get_ep_context_nodes = &write_context;
   table.get_extension = &get_extension;
@@ -145,6 +203,16 @@ int32_t RawPlugin::compute(eph_computation* computation, eph_run* run) {
 const eph_run_provider_api& RawPlugin::runs() const {
   return *static_cast<const eph_run_provider_api*>(
       api().get_extension(provider_, EPH_STRING(EPH_EXT_RUN)));
+}
+
+const eph_device_memory_api& RawPlugin::memories() const {
+  return *static_cast<const eph_device_memory_api*>(
+      api().get_extension(provider_, EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
+}
+
+const eph_profiling_api& RawPlugin::profiling() const {
+  return *static_cast<const eph_profiling_api*>(
+      api().get_extension(provider_, EPH_STRING(EPH_EXT_PROFILING)));
 }
 
 }  // namespace ephost::test

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <ephost/ext/device_memory.h>
+#include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
 #include <ephost/plugin_abi.h>
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/log.h"
@@ -30,7 +32,12 @@ struct Behaviour {
   std::function<void(eph_computation_info*)> describe;
   std::function<int32_t(eph_run*, eph_error*)> compute;
   std::function<void()> destroy;
-  std::function<void(const eph_run_config*)> begin_run;
+  std::function<void(const eph_run_config*)> begin_run;  // may throw
+  // Of begin_run, create_state, create_kernel, allocate and start of a profile, after they have
+  // done their work.
+  std::function<int32_t(std::string_view slot, eph_error*)> outcome;
+  // Of end_run, release_state, destroy of a kernel, release and stop, of which each is named.
+  std::function<void(std::string_view slot)> ended;
 };
 
 // One at a time.
@@ -49,8 +56,10 @@ class RawPlugin {
   int32_t compute(eph_computation* computation, eph_run* run);
   void destroy(eph_computation* computation) { computation->api->destroy(computation); }
   void destroy_provider();
-  // The provider's table for runs.
+  // The provider's tables for runs, memories of devices, and profiles.
   [[nodiscard]] const eph_run_provider_api& runs() const;
+  [[nodiscard]] const eph_device_memory_api& memories() const;
+  [[nodiscard]] const eph_profiling_api& profiling() const;
 
   // Of the last call.
   FakeError error;
@@ -61,7 +70,7 @@ class RawPlugin {
   std::vector<std::string> lines_;
   Log log_;
   LogScope scope_;
-  FakeHost host_;
+  FakeHost host_{{{EPH_EXT_THREAD_POOL, &kFakeThreadPool}}};
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   eph_provider* provider_ = nullptr;
 };

@@ -265,7 +265,7 @@ TEST(TraceInProfiles, HasArgumentsAndResults) {
   EXPECT_EQ(traced->provider.validate(traced->provider_self, &host, nullptr,
                                       EPH_STRING("version 3"), &verdict, &error),
             EPH_OK);
-  EXPECT_THAT(profiler->to_json(), AllOf(HasSubstr(R"("arguments":"{\"text\":\"version 3\"}")"),
+  EXPECT_THAT(profiler->to_json(), AllOf(HasSubstr(R"(\"text\":\"version 3\"}","result":"OK")"),
                                          HasSubstr(R"("results":"{\"out_verdict\":1}")")));
 }
 

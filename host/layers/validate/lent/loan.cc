@@ -13,14 +13,24 @@ constexpr size_t kMaxKeptBytes = size_t{64} << 20;
 
 // How many bodies of loops the thread is in.
 thread_local int loop_depth = 0;
+// And how many functions of the host, since the plugin was called.
+thread_local int host_depth = 0;
 
 }  // namespace
 
 LoopBody::LoopBody() { ++loop_depth; }
 LoopBody::~LoopBody() { --loop_depth; }
 
-PluginCall::PluginCall() : outer_depth_(std::exchange(loop_depth, 0)) {}
-PluginCall::~PluginCall() { loop_depth = outer_depth_; }
+HostCall::HostCall() { ++host_depth; }
+HostCall::~HostCall() { --host_depth; }
+bool HostCall::is_running() noexcept { return host_depth != 0; }
+
+PluginCall::PluginCall()
+    : outer_loops_(std::exchange(loop_depth, 0)), outer_host_calls_(std::exchange(host_depth, 0)) {}
+PluginCall::~PluginCall() {
+  loop_depth = outer_loops_;
+  host_depth = outer_host_calls_;
+}
 
 void Loan::begin(FindingLog& log, Subject subject) {
   log_ = &log;

@@ -49,6 +49,17 @@ class LoopBody {
   ~LoopBody();
 };
 
+// While it lives, the thread runs a function of the host that can fail: messages are the host's.
+class HostCall {
+ public:
+  HostCall();
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+  ~HostCall();
+  // Of the calling thread.
+  [[nodiscard]] static bool is_running() noexcept;
+};
+
 // While it lives, the thread runs a call of the plugin, whatever it ran before.
 class PluginCall {
  public:
@@ -58,7 +69,8 @@ class PluginCall {
   ~PluginCall();
 
  private:
-  const int outer_depth_;
+  const int outer_loops_;
+  const int outer_host_calls_;
 };
 
 // Keeps what was lent after its time, so that late uses are seen, until there is too much of it:

@@ -13,6 +13,7 @@ struct GuardedRun::Function {
                                  uint32_t rank, eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("allocate_output")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     try {
       if (own.is_repetition_) return own.show_output(index, type, {shape, rank}, error);
       const int32_t code =
@@ -27,6 +28,7 @@ struct GuardedRun::Function {
                             eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("set_string")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     return own.inner_->api->set_string(own.inner_, index, element, text, error);
   }
   static void* allocate_scratch(eph_run* run, uint64_t size) noexcept {
@@ -48,6 +50,7 @@ struct GuardedRun::Function {
                              eph_value** out_value, eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("make_tensor")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     own.has_assembled_ = true;
     return own.inner_->api->make_tensor(own.inner_, type, shape, rank, out_value, error);
   }
@@ -55,6 +58,7 @@ struct GuardedRun::Function {
                              eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("set_element")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     return own.inner_->api->set_element(own.inner_, tensor, element, text, error);
   }
   static int32_t make_sequence(eph_run* run, const eph_value* base, uint64_t position,
@@ -62,6 +66,7 @@ struct GuardedRun::Function {
                                const eph_value** out_value, eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("make_sequence")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     own.has_assembled_ = true;
     try {
       std::vector<const eph_value*> originals;
@@ -79,6 +84,7 @@ struct GuardedRun::Function {
                           const eph_value** out_value, eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("make_map")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     own.has_assembled_ = true;
     return own.inner_->api->make_map(own.inner_, own.original(keys), own.original(values),
                                      out_value, error);
@@ -87,6 +93,7 @@ struct GuardedRun::Function {
                             eph_error* error) noexcept {
     GuardedRun& own = of(run);
     if (!own.allows("set_output")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
     own.has_assembled_ = true;
     own.settle(index);
     if (own.is_repetition_) return EPH_OK;
