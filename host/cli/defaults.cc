@@ -94,4 +94,9 @@ fs::path default_cache_dir() {
   return folder == nullptr ? "" : folder;
 }
 
+std::string default_layers() {
+  const char* const names = environment_value("EPHOST_LAYERS");
+  return names == nullptr ? "" : names;
+}
+
 }  // namespace ephost::cli

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "host/cli/argument_parser.h"
@@ -31,5 +32,9 @@ struct SelectionFile {
 
 // EPHOST_CACHE_DIR; empty: none.
 [[nodiscard]] std::filesystem::path default_cache_dir();
+
+// EPHOST_LAYERS: the names of the layers that a session has of itself where no entry speaks of any;
+// empty if not set.
+[[nodiscard]] std::string default_layers();
 
 }  // namespace ephost::cli

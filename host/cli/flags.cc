@@ -9,6 +9,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/cli/layers.h"
 #include "host/cli/metrics_file.h"
 #include "host/cli/on_crash.h"
 #include "host/trust/policy.h"
@@ -419,11 +420,9 @@ OptionList entries_of(const std::string& key, const std::vector<std::string>& gi
 }
 
 // The options of the layer trace ask for it, too.
-void add_layers(const SessionFlags& flags, SessionOptions& options) {
-  std::vector<std::string> layers = flags.layers;
-  const bool traces = !flags.trace_file.empty() || flags.trace_until_crash;
-  if (traces && std::ranges::find(layers, "trace") == layers.end()) layers.push_back("trace");
-  if (!layers.empty()) options.add_config_entry("session.layers", join(layers, ";"));
+void add_layer_flags(const SessionFlags& flags, SessionOptions& options) {
+  add_layers(flags.layers, options);
+  if (!flags.trace_file.empty() || flags.trace_until_crash) add_trace(options);
   if (!flags.trace_file.empty()) {
     options.add_config_entry("session.trace.file", flags.trace_file.string());
     options.add_output_file(flags.trace_file);
@@ -495,7 +494,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   for (const auto& [key, word] : entries_of("session.on_crash", flags.on_crash)) {
     add_entry(key, word, environment, options);
   }
-  add_layers(flags, options);
+  add_layer_flags(flags, options);
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;
 }

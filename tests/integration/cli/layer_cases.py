@@ -56,6 +56,28 @@ class LayerTest(CommandLineTest):
         log = self.run_model("--selection", "selection.yaml", "--verbose").stderr
         self.assertIn("counting layer: creates dnnl, 1 created", log)
 
+    def traced(self, *arguments, variables=None):
+        """The log of the layer `counting` in a run with these arguments, and the lines of the trace."""
+        log = self.run_model("--ep", "dnnl", "--verbose", "--trace-file", "trace.txt", *arguments,
+                             variables=variables).stderr
+        lines = (self.folder / "trace.txt").read_text()
+        (self.folder / "trace.txt").unlink()
+        return log, lines
+
+    def test_a_trace_lies_below_the_layers_that_are_named_elsewhere(self):
+        self.write("all.yaml", SELECTION.format("counting"))
+        for arguments, variables in ((["--layer", "counting"], {}), (["--selection", "all.yaml"], {}),
+                                     (["--config", "session.layers.dnnl=counting"], {}),
+                                     ([], {"EPHOST_LAYERS": "counting"})):
+            with self.subTest(arguments=arguments, variables=variables):
+                log, lines = self.traced(*arguments, variables=variables)
+                self.assertIn("counting layer: creates dnnl", log)
+                self.assertIn("-> dnnl create ", lines)
+                self.assertIn("-> cpu create ", lines)
+        log, lines = self.traced("--config", "session.layers=trace;counting")
+        self.assertEqual(lines.count("-> cpu create "), 1)
+        self.assertIn("counting layer: creates cpu", log)
+
     def test_an_unknown_one_is_refused_with_the_nearest(self):
         error = self.run_model("--layer", "countng", status=2).stderr
         self.assertIn('there is no layer "countng"; did you mean "counting"?', error)
