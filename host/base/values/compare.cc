@@ -10,13 +10,6 @@
 namespace ephost {
 namespace {
 
-bool agree(double actual, double expected, const Tolerance& tolerance) {
-  if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) == std::isnan(expected);
-  if (std::isinf(actual) || std::isinf(expected)) return actual == expected;
-  return std::abs(actual - expected) <=
-         tolerance.absolute + tolerance.relative * std::abs(expected);
-}
-
 bool same_exactly(const ValueView& actual, const ValueView& expected) {
   if (actual.type == ElementType::kString) return actual.strings == expected.strings;
   return std::ranges::equal(actual.bytes, expected.bytes);
@@ -42,6 +35,13 @@ std::optional<std::string> find_different_part(const ValueView& actual, const Va
 }
 
 }  // namespace
+
+bool agree(double actual, double expected, const Tolerance& tolerance) {
+  if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) == std::isnan(expected);
+  if (std::isinf(actual) || std::isinf(expected)) return actual == expected;
+  return std::abs(actual - expected) <=
+         tolerance.absolute + tolerance.relative * std::abs(expected);
+}
 
 std::optional<std::string> find_difference(const ValueView& actual, const ValueView& expected,
                                            const Tolerance& tolerance) {

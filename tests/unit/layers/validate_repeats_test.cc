@@ -199,5 +199,30 @@ TEST(ValidateComparison, TakesFloatsWithinATolerance) {
   EXPECT_EQ(first_difference(bytes(others), bytes(integers), EPH_ELEMENT_INT32), 2U);
 }
 
+// Neighbours of 1 and of its like, and what lies some units further.
+TEST(ValidateComparison, TakesShortFloatsWithinUnitsInTheirLastPlace) {
+  struct Case {
+    int32_t type;
+    uint16_t one, close, wrong;
+  };
+  for (const Case& c : {Case{EPH_ELEMENT_BFLOAT16, 0x3F80, 0x3F81, 0x3F84},
+                        Case{EPH_ELEMENT_FLOAT16, 0x3C00, 0x3C01, 0x3C04}}) {
+    const std::vector<uint16_t> expected = {c.one, c.one};
+    EXPECT_EQ(
+        first_difference(bytes(std::vector<uint16_t>{c.one, c.close}), bytes(expected), c.type),
+        std::nullopt);
+    EXPECT_EQ(
+        first_difference(bytes(std::vector<uint16_t>{c.one, c.wrong}), bytes(expected), c.type),
+        1U);
+  }
+  const std::vector<uint8_t> one = {0x38, 0x38, 0x38};  // float8e4m3fn
+  EXPECT_EQ(first_difference(bytes(std::vector<uint8_t>{0x38, 0x39, 0x38}), bytes(one),
+                             EPH_ELEMENT_FLOAT8E4M3FN),
+            std::nullopt);
+  EXPECT_EQ(first_difference(bytes(std::vector<uint8_t>{0x38, 0x38, 0x3C}), bytes(one),
+                             EPH_ELEMENT_FLOAT8E4M3FN),
+            2U);
+}
+
 }  // namespace
 }  // namespace ephost::layers
