@@ -31,13 +31,23 @@ std::vector<Finding> undeclared_sharing(const eph_run& run, const Sharing& shari
 
 }  // namespace
 
+Validator::ProviderState::ProviderState(const Call<Validator>& call)
+    : payloads(std::make_shared<PayloadCopies>(call.table.layer().options_.guard,
+                                               call.table.layer().log_.provider())) {}
+
 Validator::ComputationState::ComputationState(const Call<Validator>& call) {
   call.provider->state().order.add_computation();
-  auto& made = call.provider->state().signatures;
+  auto& made = call.provider->state().made;
   const auto known = made.find(call.computation->inner());
   if (known == made.end()) return;
-  signature = std::move(known->second);
+  signature = std::move(known->second.signature);
+  constants_ = std::move(known->second.constants);
   made.erase(known);
+}
+
+std::vector<Finding> Validator::ComputationState::changed_constants() {
+  const std::lock_guard lock(mutex_);
+  return constants_.findings();
 }
 
 bool Validator::ComputationState::is_new(const eph_run& run) {
@@ -99,6 +109,15 @@ void Validator::note(const Call<Validator>& call, const eph_computation_info* in
   copy(known->output_parts, known->output_part_count, sharing.output_parts);
 }
 
+void Validator::note_claim(const eph_fused_claim* claim, const eph_error*) noexcept {
+  try {
+    const auto known = plugin::adopt<eph_fused_claim>(claim, {});
+    if (known.ok() && (known->flags & EPH_CLAIM_DROP_CONSTANTS) != 0) drops_constants_ = true;
+  } catch (...) {  // out of memory
+    drops_constants_ = true;
+  }
+}
+
 void Validator::add_mismatch(int32_t code, const ErrorObject& error, std::vector<Finding>& found) {
   if (code != EPH_OK && !error.has_message()) {
     found.push_back({18, formatted("failed with code {} and gave no message", code),
@@ -114,10 +133,7 @@ void Validator::add_changed_constants(const HostObject<Validator, eph_graph>* gr
                                       std::vector<Finding>& found) {
   const ObjectState& state = graph->state();
   if (state.copies == nullptr) return;
-  for (const std::string& name : state.copies->changed_constants()) {
-    found.push_back({20, "changed the constant " + quote(name),
-                     "constants are the host's: copy them before they are changed"});
-  }
+  add_all(state.copies->findings(), found);
   for (const auto& body : state.bodies) add_changed_constants(body.get(), found);
 }
 
@@ -131,7 +147,9 @@ void Validator::check_run(const Call<Validator>& call, eph_run* host_run, const 
   RepeatedRuns repeated(host_run, run, state.declared, memory, state.signature.open_outputs(),
                         repeat);
   if (!run.can_be_repeated()) return;
-  found = state.is_new(*host_run) ? repeated.all_findings() : repeated.untouched_findings();
+  const bool is_new = state.is_new(*host_run);
+  found = is_new ? repeated.all_findings() : repeated.untouched_findings();
+  if (is_new) add_all(state.changed_constants(), found);
 }
 
 void Validator::take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) noexcept {

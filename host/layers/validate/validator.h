@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,8 +20,10 @@
 #include "host/layers/decorate/decorator.h"
 #include "host/layers/validate/context_recorder.h"
 #include "host/layers/validate/finding.h"
+#include "host/layers/validate/lent/constant_sums.h"
 #include "host/layers/validate/lent/graph_copies.h"
 #include "host/layers/validate/lent/loan.h"
+#include "host/layers/validate/lent/payload_copies.h"
 #include "host/layers/validate/lent/record_copies.h"
 #include "host/layers/validate/lifecycle.h"
 #include "host/layers/validate/runs/guarded_run.h"
@@ -70,12 +74,18 @@ EPHOST_OWNED(eph_shapes_provider_api::get_wishes)
 class Validator {
  public:
   struct ProviderState {
-    explicit ProviderState(const Call<Validator>&) {}
+    explicit ProviderState(const Call<Validator>& call);
     bool has_memories = false;  // of its own, where a workspace may lie
     ProviderOrder order;
-    // Of computations that are being made, by the plugin's own handles. What is left of it after
-    // the call is of computations whose tables nobody can use.
-    std::map<const eph_computation*, Signature> signatures;
+    // What is known of a computation by the graph that it is made of.
+    struct Made {
+      Signature signature;
+      ConstantSums constants;  // that it may read as long as it lives
+    };
+    // Of those that are being made, by the plugin's own handles. What is left of it after the call
+    // is of computations whose tables nobody can use.
+    std::map<const eph_computation*, Made> made;
+    const std::shared_ptr<PayloadCopies> payloads;
   };
   struct ComputationState {
     explicit ComputationState(const Call<Validator>& call);
@@ -85,9 +95,12 @@ class Validator {
     // Whether runs with inputs of these shapes are still to be repeated; then they are not any
     // more.
     bool is_new(const eph_run& run);
+    // Constants that have changed since the last time.
+    [[nodiscard]] std::vector<Finding> changed_constants();
 
    private:
     std::mutex mutex_;
+    ConstantSums constants_;
     std::vector<std::vector<int64_t>> seen_;
   };
   struct ObjectState {
@@ -177,6 +190,7 @@ class Validator {
     if (!object.state().loan.allows(handle_name<Object>(), kSlot<Member>.name, kCallers<Member>)) {
       return refused<Member, Result>();
     }
+    if constexpr (kIsSame<Member, &eph_claims_api::claim_fused>) note_claim(arguments...);
     if constexpr (kIsSame<Member, &eph_thread_pool_api::parallel_for>) {
       return run_loop(next, arguments...);
     } else if constexpr (std::is_same_v<Table, eph_graph_api>) {
@@ -238,6 +252,9 @@ class Validator {
   static size_t end(ObjectState& state) noexcept;
   static void add(std::optional<Finding> finding, std::vector<Finding>& found) {
     if (finding) found.push_back(std::move(*finding));
+  }
+  static void add_all(std::vector<Finding> findings, std::vector<Finding>& found) {
+    std::ranges::move(findings, std::back_inserter(found));
   }
   static std::string name_of(const Call<Validator>& call) {
     return call.computation == nullptr ? std::string() : call.computation->name();
@@ -315,6 +332,7 @@ class Validator {
                         const GuardedRun::Memory& memory, const RepeatedRuns::Compute& repeat,
                         std::vector<Finding>& found);
   static void note(const Call<Validator>& call, const eph_computation_info* info);
+  void note_claim(const eph_fused_claim* claim, const eph_error* error) noexcept;
   void take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) noexcept;
 
   static void add_mismatch(int32_t code, const ErrorObject& error, std::vector<Finding>& found);
@@ -340,6 +358,9 @@ class Validator {
 
   const ValidateOptions options_;
   const bool is_deterministic_;
+  // Whether some claim has given its constants up: then those of compiled graphs may be gone after
+  // the call.
+  std::atomic<bool> drops_constants_{false};
   FindingLog log_;
   Watchdog watchdog_;
   Quarantine quarantine_;  // first to be destroyed: what it finds goes to the log

@@ -83,9 +83,12 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
                          eph_computation** made, ErrorObject* error) {
       const int32_t code = next(graph, node, made, error);
       add(leftover(code, made, "kernel", "*out_computation"), found);
-      auto& signatures = provider->state().signatures;
-      signatures.clear();
-      if (*made != nullptr) signatures[*made] = Signature::of_node(*graph->inner(), node);
+      auto& known = provider->state().made;
+      known.clear();
+      if (*made != nullptr) {
+        known[*made] = {Signature::of_node(*graph->inner(), node),
+                        graph->state().copies->constants()};
+      }
       return code;
     };
     return use(arguments...);
@@ -106,6 +109,11 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
       return with_arena(subject, [&](Arena& arena) {
         return next(copy_options(arena, options, count), count, error);
       });
+    };
+    return use(arguments...);
+  } else if constexpr (kIsSame<Member, &eph_shared_contexts_api::list_partitions>) {
+    const auto use = [&](eph_bytes payload, auto* list, ErrorObject* error) {
+      return next(provider->state().payloads->copy(payload), list, error);
     };
     return use(arguments...);
   } else if constexpr (kIsSame<Member, &eph_profiling_api::start>) {
@@ -156,6 +164,7 @@ void Validator::release(const Call<Validator>& call, const Subject& subject, Nex
     add(call.computation->state().order.remove_state(arguments...), found);
   } else if constexpr (kIsSame<Member, &eph_computation_api::destroy>) {
     found = call.computation->state().order.leftovers();
+    add_all(call.computation->state().changed_constants(), found);
     call.provider->state().order.remove_computation();
   } else if constexpr (kIsSame<Member, &eph_provider_api::destroy>) {
     found = call.provider->state().order.leftovers();
@@ -165,6 +174,9 @@ void Validator::release(const Call<Validator>& call, const Subject& subject, Nex
   log_.add_all(subject, found);
   next(arguments...);
   if constexpr (kIsSame<Member, &eph_provider_api::destroy>) {
+    const std::shared_ptr<PayloadCopies> payloads = call.provider->state().payloads;
+    payloads->retire();
+    keep(payloads, payloads->bytes());
     quarantine_.inspect();
     log_.summarize();
   }
@@ -191,24 +203,31 @@ int32_t Validator::compile(const Call<Validator>& call, const Subject& subject,
   using Graph = HostObject<Validator, eph_graph>;
   std::vector<const Graph*> graphs;
   std::vector<bool> is_cached;
+  std::vector<ConstantSums> constants(count);
   const int32_t code = with_arena(subject, [&](Arena& arena) {
-    const eph_partition* const copied = copy_partitions(arena, partitions, stride, count);
+    const eph_partition* const copied =
+        copy_partitions(arena, *call.provider->state().payloads, partitions, stride, count);
     for (uint64_t i = 0; i < count; ++i) {
+      const eph_ep_context* const context = copied[i].ep_context;
       graphs.push_back(static_cast<const Graph*>(copied[i].graph));
-      is_cached.push_back(copied[i].ep_context != nullptr);
+      is_cached.push_back(context != nullptr);
       lend_object(subject, *graphs[i]);
+      if (context != nullptr) constants[i].add(context->constants, context->constant_count);
     }
     return next(copied, sizeof(eph_partition), count, out_computations, error);
   });
-  auto& signatures = call.provider->state().signatures;
-  signatures.clear();
+  auto& made = call.provider->state().made;
+  made.clear();
   for (uint64_t i = 0; i < count; ++i) {
     add_changed_constants(graphs[i], found);
+    add_all(constants[i].findings(), found);
     if (out_computations[i] == nullptr) continue;
+    if (!drops_constants_) constants[i].add(graphs[i]->state().copies->constants());
     // The inputs of a cached partition are those of its node: some may have become constant.
     const eph_graph& graph = *graphs[i]->inner();
-    signatures[out_computations[i]] =
-        is_cached[i] ? Signature::of_node(graph, 0) : Signature::of_graph(graph);
+    made[out_computations[i]] = {
+        is_cached[i] ? Signature::of_node(graph, 0) : Signature::of_graph(graph),
+        std::move(constants[i])};
   }
   return code;
 }
@@ -365,6 +384,16 @@ auto Validator::read_graph(const HostObject<Validator, eph_graph>& graph, Next n
       return fill(
           out, error, [&](auto* known, eph_error* e) { return next(value, known, e); },
           [&](const auto& known) { return copies->value(value, known); });
+    };
+    return use(arguments...);
+  } else if constexpr (kIsSame<Member, &eph_graph_api::get_onnx>) {
+    const auto use = [&](uint64_t, eph_bytes* out, eph_error*) {
+      if (copies == nullptr || result != EPH_OK) return result;
+      try {
+        *out = copies->onnx(*out);
+      } catch (...) {  // out of memory: the host's own
+      }
+      return result;
     };
     return use(arguments...);
   } else {

@@ -31,7 +31,7 @@ inline void stop_profiling(ProviderObject<Validator>& provider) {
 
 inline void destroy_kernel(ProviderObject<Validator>& provider, eph_computation*& made) {
   eph_computation* const kernel = std::exchange(made, nullptr);
-  provider.state().signatures.clear();
+  provider.state().made.clear();
   const auto table = plugin::adopt_computation(kernel->api, {});
   if (table.ok()) may_throw(table->destroy)(kernel);
 }

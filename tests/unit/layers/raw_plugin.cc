@@ -181,8 +181,9 @@ void RawPlugin::destroy_provider() {
   if (provider_ != nullptr) api().destroy(std::exchange(provider_, nullptr));
 }
 
-eph_computation* RawPlugin::compile(const eph_graph* graph, std::string_view name) {
-  const eph_partition partition = {sizeof(partition), graph, eph::to_abi(name), nullptr, 0};
+eph_computation* RawPlugin::compile(const eph_graph* graph, std::string_view name,
+                                    const eph_ep_context* context) {
+  const eph_partition partition = {sizeof(partition), graph, eph::to_abi(name), context, 0};
   eph_computation* made = nullptr;
   const int32_t code = api().compile(provider_, &partition, sizeof(partition), 1, &made, &error);
   if (code != EPH_OK) return made;

@@ -51,8 +51,9 @@ class RawPlugin {
 
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   [[nodiscard]] eph_provider* provider() const { return provider_; }
-  // Compiles the graph, and describes the computation.
-  eph_computation* compile(const eph_graph* graph, std::string_view name = "conv1");
+  // Compiles the graph, or restores it from the context, and describes the computation.
+  eph_computation* compile(const eph_graph* graph, std::string_view name = "conv1",
+                           const eph_ep_context* context = nullptr);
   int32_t compute(eph_computation* computation, eph_run* run);
   void destroy(eph_computation* computation) { computation->api->destroy(computation); }
   void destroy_provider();

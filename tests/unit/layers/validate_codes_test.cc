@@ -192,7 +192,7 @@ std::string message_of_writing(
   return plugin.error.message;
 }
 
-TEST(ValidateContexts, ThatAreBrokenAreRefusedAsTheHostWould) {
+TEST(ValidateWriting, OfBrokenContextsIsRefusedAsByTheHost) {
   EXPECT_THAT(message_of_writing([](eph_context_writer* writer, eph_error* error) {
                 uint32_t payload = 0;
                 return writer->api->begin_payload(writer, {nullptr, 5}, &payload, error);

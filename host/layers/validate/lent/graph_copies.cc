@@ -1,16 +1,9 @@
 #include "host/layers/validate/lent/graph_copies.h"
 
-#include <span>
+#include <cstddef>
 #include <utility>
 
 namespace ephost::layers {
-namespace {
-
-Hash128 checksum_of(const void* data, uint64_t size) {
-  return content_checksum({static_cast<const std::byte*>(data), static_cast<size_t>(size)});
-}
-
-}  // namespace
 
 const eph_string* GraphCopies::copy_texts(const eph_string* texts, uint64_t count) {
   eph_string* const copied = arena_.copy(texts, count);
@@ -58,6 +51,9 @@ const eph_attribute* GraphCopies::copy_attributes(const eph_attribute* attribute
       case EPH_ATTRIBUTE_TENSOR:
       case EPH_ATTRIBUTE_TENSORS:
         copied[i].values = copy_values(static_cast<const eph_value*>(given.values), given.count);
+        for (uint64_t t = 0; t < given.count; ++t) {
+          attributes_.add(given.name, static_cast<const eph_value*>(given.values)[t]);
+        }
         break;
       case EPH_ATTRIBUTE_GRAPH:
       case EPH_ATTRIBUTE_GRAPHS: {
@@ -81,16 +77,6 @@ const eph_type* GraphCopies::copy_type(const eph_type* type) {
   copied->dim_names = copy_texts(type->dim_names, rank);
   copied->content = copy_type(type->content);
   return copied;
-}
-
-void GraphCopies::note_constant(const eph_value_info& info) {
-  const eph_value& constant = *info.constant;
-  if (constant.kind != EPH_KIND_TENSOR || constant.data == nullptr || constant.byte_size == 0) {
-    return;
-  }
-  constants_.try_emplace(constant.data,
-                         Constant{std::string(info.name.data, info.name.size), constant.byte_size,
-                                  checksum_of(constant.data, constant.byte_size)});
 }
 
 eph_graph_info GraphCopies::graph(const eph_graph_info& given) {
@@ -139,17 +125,30 @@ eph_value_info GraphCopies::value(uint32_t index, const eph_value_info& given) {
   copied.consumers = arena_.copy(given.consumers, given.consumer_count);
   copied.constant = copy_values(given.constant, given.constant == nullptr ? 0 : 1);
   copied.content = copy_type(given.content);
-  if (given.constant != nullptr) note_constant(given);
+  if (given.constant != nullptr) constants_.add(given.name, *given.constant);
   return values_.emplace(index, copied).first->second;
 }
 
-std::vector<std::string> GraphCopies::changed_constants() const {
+eph_bytes GraphCopies::onnx(eph_bytes given) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> changed;
-  for (const auto& [data, constant] : constants_) {
-    if (checksum_of(data, constant.size) != constant.checksum) changed.push_back(constant.name);
-  }
-  return changed;
+  const auto known = onnx_.find(given.data);
+  if (known != onnx_.end()) return known->second;
+  const auto* const bytes = static_cast<const std::byte*>(given.data);
+  const eph_bytes copied = {arena_.copy(bytes, given.size), given.size};
+  return onnx_.emplace(given.data, copied).first->second;
+}
+
+std::vector<Finding> GraphCopies::findings() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Finding> found = constants_.findings();
+  const std::vector<Finding> of_attributes = attributes_.findings();
+  found.insert(found.end(), of_attributes.begin(), of_attributes.end());
+  return found;
+}
+
+ConstantSums GraphCopies::constants() const {
+  const std::lock_guard lock(mutex_);
+  return constants_;
 }
 
 void GraphCopies::poison() noexcept {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "host/base/hash.h"
 #include "host/layers/validate/finding.h"
 #include "host/layers/validate/lent/arena.h"
+#include "host/layers/validate/lent/constant_sums.h"
 
 namespace ephost::layers {
 
@@ -31,25 +31,23 @@ class GraphCopies {
   eph_node_info node(uint32_t index, const eph_node_info& given);
   eph_value_info value(uint32_t index, const eph_value_info& given);
 
-  // When the graph ends, once. The names of constants that have changed since the plugin learned of
-  // them.
-  [[nodiscard]] std::vector<std::string> changed_constants() const;
+  // A copy of the bytes of get_onnx.
+  eph_bytes onnx(eph_bytes given);
+
+  // When the graph ends. The constants, and tensors in attributes, that have changed since the
+  // plugin learned of them.
+  [[nodiscard]] std::vector<Finding> findings();
+  // The constants that the plugin has learned of.
+  [[nodiscard]] ConstantSums constants() const;
   void poison() noexcept;
   [[nodiscard]] size_t bytes() const;
 
  private:
-  struct Constant {
-    std::string name;
-    uint64_t size = 0;
-    Hash128 checksum;
-  };
-
   const eph_string* copy_texts(const eph_string* texts, uint64_t count);
   const eph_key_value* copy_pairs(const eph_key_value* pairs, uint64_t count);
   const eph_attribute* copy_attributes(const eph_attribute* attributes, uint64_t count);
   const eph_value* copy_values(const eph_value* values, uint64_t count);
   const eph_type* copy_type(const eph_type* type);
-  void note_constant(const eph_value_info& info);
 
   mutable std::mutex mutex_;
   Arena arena_;
@@ -57,7 +55,9 @@ class GraphCopies {
   std::map<uint32_t, eph_node_info> nodes_;
   std::map<uint32_t, eph_value_info> values_;
   std::map<uint32_t, eph_graph_info> graph_;  // none or one
-  std::map<const void*, Constant> constants_;
+  std::map<const void*, eph_bytes> onnx_;
+  ConstantSums constants_;
+  ConstantSums attributes_;  // tensors, which end with the graph
 };
 
 }  // namespace ephost::layers

@@ -24,13 +24,15 @@ const eph_key_value* copy_pairs(Arena& arena, const eph_key_value* pairs, uint64
   return copied;
 }
 
-const eph_ep_context* copy_context(Arena& arena, const eph_ep_context* context) {
+const eph_ep_context* copy_context(Arena& arena, PayloadCopies& payloads,
+                                   const eph_ep_context* context) {
   eph_ep_context* const copied = arena.copy(context, 1);
   if (copied == nullptr) return nullptr;
   for (eph_string* const text : {&copied->partition_name, &copied->source, &copied->sdk_version,
                                  &copied->hardware_architecture, &copied->notes}) {
     *text = arena.copy(*text);
   }
+  copied->payload = payloads.copy(copied->payload);
   // The array lives as long as the computation, so it stays the host's.
   return copied;
 }
@@ -81,13 +83,14 @@ const eph_run_config* copy_run_config(Arena& arena, const eph_run_config& config
   return arena.copy(&copied, 1);
 }
 
-const eph_partition* copy_partitions(Arena& arena, const eph_partition* partitions, uint64_t stride,
+const eph_partition* copy_partitions(Arena& arena, PayloadCopies& payloads,
+                                     const eph_partition* partitions, uint64_t stride,
                                      uint64_t count) {
   std::vector<eph_partition> copied;
   for (uint64_t i = 0; i < count; ++i) {
     eph_partition partition = record_at(partitions, stride, i);
     partition.name = arena.copy(partition.name);
-    partition.ep_context = copy_context(arena, partition.ep_context);
+    partition.ep_context = copy_context(arena, payloads, partition.ep_context);
     copied.push_back(partition);
   }
   return arena.copy(copied.data(), copied.size());

@@ -1,5 +1,5 @@
 // Copies of the records that a plugin is passed for the time of a call, with all that they point
-// to, but for payloads and the data of constants. What is passed again stays in the arena.
+// to, but for the data of constants. What is passed again stays in the arena.
 #pragma once
 
 #include <ephost/ext/run.h>
@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "host/layers/validate/lent/arena.h"
+#include "host/layers/validate/lent/payload_copies.h"
 
 namespace ephost::layers {
 
@@ -20,8 +21,10 @@ namespace ephost::layers {
 [[nodiscard]] const eph_provider_config* copy_config(Arena& arena,
                                                      const eph_provider_config& config);
 [[nodiscard]] const eph_run_config* copy_run_config(Arena& arena, const eph_run_config& config);
-// The copies lie sizeof(eph_partition) apart; graphs stay as they are.
-[[nodiscard]] const eph_partition* copy_partitions(Arena& arena, const eph_partition* partitions,
-                                                   uint64_t stride, uint64_t count);
+// The copies lie sizeof(eph_partition) apart; graphs stay as they are, and payloads are among those
+// of the provider.
+[[nodiscard]] const eph_partition* copy_partitions(Arena& arena, PayloadCopies& payloads,
+                                                   const eph_partition* partitions, uint64_t stride,
+                                                   uint64_t count);
 
 }  // namespace ephost::layers

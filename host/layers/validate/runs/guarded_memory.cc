@@ -62,6 +62,10 @@ GuardedMemory::Damage GuardedMemory::damage() const {
   return found;
 }
 
+void GuardedMemory::make_read_only() noexcept {
+  (void)::mprotect(mapping_.get(), usable_, PROT_READ);
+}
+
 void GuardedMemory::retire(std::string_view name) noexcept {
   if (mapping_ == nullptr) return;
   const size_t total = mapping_.get_deleter().size;
@@ -69,8 +73,10 @@ void GuardedMemory::retire(std::string_view name) noexcept {
     is_readable_ = false;
     ::madvise(mapping_.get(), total, MADV_DONTNEED);
     range_ = plugin::GuardRange(mapping_.get(), total, name);
-  } else {
+  } else if (::mprotect(mapping_.get(), usable_, PROT_READ | PROT_WRITE) == 0) {
     std::memset(mapping_.get(), static_cast<int>(kRetired), usable_);
+  } else {
+    is_readable_ = false;
   }
 }
 

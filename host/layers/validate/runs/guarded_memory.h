@@ -34,6 +34,9 @@ class GuardedMemory {
   };
   [[nodiscard]] Damage damage() const;
 
+  // From here on whoever writes into the memory crashes, if the system can do that.
+  void make_read_only() noexcept;
+
   // After the call: overwrites everything, or with Guard::kPages takes all access away. `name` says
   // what lay there.
   void retire(std::string_view name) noexcept;
