@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "host/base/format.h"
+#include "host/base/log.h"
 #include "host/layers/regroup/regroup.h"
 #include "host/layers/trace/trace.h"
 #include "host/layers/trace/trace_file.h"
@@ -90,7 +92,23 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> SessionLayers::over(
   const auto own = std::ranges::find_if(own_, [&](const auto& entry) {
     return manifest::names_provider(entry.first, manifest.provider, manifest.name);
   });
-  return layers::with_layers(std::move(plugin), own == own_.end() ? common_ : own->second);
+  const auto& stack = own == own_.end() ? common_ : own->second;
+  const bool is_in_worker = plugin->library == nullptr;
+  if (is_in_worker &&
+      std::ranges::any_of(stack, [](const auto& layer) { return layer->name() == "validate"; })) {
+    warn_of_worker(manifest);
+  }
+  return layers::with_layers(std::move(plugin), stack);
+}
+
+void SessionLayers::warn_of_worker(const manifest::Manifest& manifest) const {
+  const std::lock_guard lock(mutex_);
+  if (!warned_.insert(manifest.provider).second) return;
+  log_warning(
+      formatted("the layer validate does not guard the memory of {}: the plugin runs in a "
+                "worker, where its memory is its own; to check that too, let it run without "
+                "isolation",
+                manifest.provider));
 }
 
 }  // namespace ephost::session

@@ -6,6 +6,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,17 +30,21 @@ class SessionLayers {
       Environment::State& environment, const SessionConfig& config,
       const std::shared_ptr<Profiler>& profiler, OperationFiles& files);
 
-  // The plugin with the layers of its provider over it. Fails where a layer of a plugin does.
+  // The plugin with the layers of its provider over it. Fails where a layer of a plugin does. Warns
+  // once of a layer that sees less of a plugin in a worker.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> over(
       std::shared_ptr<const plugin::LoadedPlugin> plugin) const;
 
  private:
   using Names = std::vector<std::string>;
   struct Maker;
+  void warn_of_worker(const manifest::Manifest& manifest) const;
 
   std::vector<std::shared_ptr<layers::Layer>> common_;
   // By the provider's type name or short name, as the user wrote it.
   std::map<std::string, std::vector<std::shared_ptr<layers::Layer>>> own_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> warned_;  // of these providers
 };
 
 }  // namespace ephost::session
