@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,6 +18,7 @@
 
 #include "host/base/profiler.h"
 #include "host/layers/decorate/decorator.h"
+#include "host/layers/trace/trace_file.h"
 #include "host/plugin/calls/call.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/fake_claims.h"
@@ -21,6 +26,7 @@
 #include "tests/support/fake_graph.h"
 #include "tests/support/fake_host.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/temp_directory.h"
 
 namespace ephost::layers {
 namespace {
@@ -267,6 +273,40 @@ TEST(TraceInProfiles, HasArgumentsAndResults) {
             EPH_OK);
   EXPECT_THAT(profiler->to_json(), AllOf(HasSubstr(R"(\"text\":\"version 3\"}","result":"OK")"),
                                          HasSubstr(R"("results":"{\"out_verdict\":1}")")));
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(TraceUntilCrashDeathTest, HasEveryLine) {
+  const test::TempDirectory folder;
+  const auto crash = [&](const std::string& name, bool until_crash) {
+    const auto crashing = make_small_plugin();
+    crashing->provider.get_devices = [](const eph_provider_api*, const eph_host*, eph_device_list*,
+                                        eph_error*) noexcept -> int32_t {
+      std::raise(SIGKILL);
+      return EPH_OK;
+    };
+    TraceOptions trace;
+    trace.write = open_trace(folder.path() / name, until_crash).value();
+    const std::vector<std::shared_ptr<Layer>> layers = {make_trace(std::move(trace))};
+    const auto traced = with_layers(crashing, layers).value();
+    test::FakeHost host;
+    test::FakeDeviceList list;
+    test::FakeError error;
+    (void)traced->provider.get_devices(traced->provider_self, &host, &list, &error);
+  };
+  EXPECT_EXIT(crash("every_line", true), ::testing::KilledBySignal(SIGKILL), "");
+  EXPECT_THAT(content_of(folder.path() / "every_line"), HasSubstr("-> small get_devices {}\n"));
+  EXPECT_EXIT(crash("collected", false), ::testing::KilledBySignal(SIGKILL), "");
+  EXPECT_EQ(content_of(folder.path() / "collected"), "");
+}
+
+TEST(WithLayers, GivesThePluginItselfWhereThereAreNone) {
+  const std::shared_ptr<const plugin::LoadedPlugin> plugin = make_small_plugin();
+  EXPECT_EQ(with_layers(plugin, {}).value(), plugin);
 }
 
 }  // namespace

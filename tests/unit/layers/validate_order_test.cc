@@ -100,6 +100,21 @@ TEST(ValidateOrder, HasOneComputationOfAStateAtATime) {
   EXPECT_EQ(what(order.begin_compute(nullptr)), "nothing");
 }
 
+TEST(ValidateOrder, DestroysNothingThatIsRunning) {
+  ComputationOrder computation;
+  (void)computation.begin_compute(nullptr);
+  ASSERT_THAT(computation.leftovers(), SizeIs(1));
+  EXPECT_EQ(computation.leftovers()[0].what, "was called while 1 call of `compute` ran");
+  computation.end_compute(nullptr);
+  EXPECT_THAT(computation.leftovers(), IsEmpty());
+  ProviderOrder provider;
+  (void)provider.begin_owner_call("compile");
+  ASSERT_THAT(provider.leftovers(), SizeIs(1));
+  EXPECT_EQ(provider.leftovers()[0].what, "was called while compile was running");
+  provider.end_owner_call();
+  EXPECT_THAT(provider.leftovers(), IsEmpty());
+}
+
 TEST(ValidateOrder, DescribesOnceAndBeforeTheFirstRun) {
   ComputationOrder order;
   EXPECT_EQ(what(order.describe()), "nothing");

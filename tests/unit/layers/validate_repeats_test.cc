@@ -28,14 +28,20 @@ float* floats(const eph_value& value) { return static_cast<float*>(value.data); 
 
 class ValidateRepeats : public ::testing::Test {
  protected:
-  // The message of a run of `compute`, with two inputs and an output of three floats; empty where
-  // it succeeds.
+  // The message of a run of `compute`, with two inputs and an output, of three floats each; empty
+  // where it succeeds.
   std::string message_of(const std::function<void(eph_run&)>& compute) {
     Behaviour behaviour;
     behaviour.describe = [this](eph_computation_info* info) {
       info->workspace_bytes = kWorkspace;
       info->may_inplace = pairs.data();
       info->may_inplace_count = pairs.size();
+      info->aliases = aliases.data();
+      info->alias_count = aliases.size();
+      info->input_parts = input_parts.data();
+      info->input_part_count = input_parts.size();
+      info->output_parts = output_parts.data();
+      info->output_part_count = output_parts.size();
     };
     runs = 0;
     behaviour.compute = [&](eph_run* run, eph_error*) {
@@ -44,7 +50,6 @@ class ValidateRepeats : public ::testing::Test {
       return EPH_OK;
     };
     RawPlugin plugin(behaviour);
-    const test::FakeGraph graph;
     eph_computation* const computation = plugin.compile(&graph);
     test::FakeRun run({&input, &other}, {is_in_place ? &input : &output}, kWorkspace);
     const int32_t code = plugin.compute(computation, &run);
@@ -56,7 +61,11 @@ class ValidateRepeats : public ::testing::Test {
   test::FloatTensor input{{3}, {1, 2, 3}};
   test::FloatTensor other{{3}, {10, 20, 30}};
   test::FloatTensor output{{3}, {0, 0, 0}};
+  test::FakeGraph graph;
   std::vector<eph_slot_pair> pairs;
+  std::vector<eph_slot_pair> aliases;
+  std::vector<eph_slot_part> input_parts;
+  std::vector<eph_slot_part> output_parts;
   bool is_in_place = false;  // the host has given the output the memory of the first input
   int runs = 0;
 };
@@ -138,6 +147,64 @@ TEST_F(ValidateRepeats, LeaveRandomComputationsAlone) {
               for (int i = 0; i < 3; ++i) floats(*run.outputs[0])[i] = ++next;
             }),
             "");
+}
+
+TEST_F(ValidateRepeats, FindAnAliasWhoseBytesChange) {
+  const auto doubling = [](eph_run& run) {
+    for (int i = 0; i < 3; ++i) floats(*run.outputs[0])[i] = 2 * floats(*run.inputs[0])[i];
+  };
+  EXPECT_EQ(message_of(doubling), "");
+  aliases = {{0, 0}};
+  EXPECT_THAT(message_of(doubling), AllOf(HasSubstr("changed input 0"), HasSubstr("(rule 25)")));
+}
+
+TEST_F(ValidateRepeats, FindAPartOfAnInputWhoseBytesChange) {
+  const auto negating = [](eph_run& run) {
+    for (int i = 0; i < 3; ++i) floats(*run.outputs[0])[i] = -floats(*run.inputs[0])[i];
+  };
+  output_parts = {{0, 0, 0}};
+  EXPECT_THAT(message_of(negating), AllOf(HasSubstr("changed input 0"), HasSubstr("(rule 25)")));
+}
+
+TEST_F(ValidateRepeats, FindPartsOfAnOutputThatAreOverwrittenBeforeTheyAreRead) {
+  const auto joining = [](bool clears) {
+    return [clears](eph_run& run) {
+      float* const joined = floats(*run.outputs[0]);
+      if (clears) std::memset(joined, 0, 32 * sizeof(float));
+      for (int i = 0; i < 2; ++i) std::memmove(joined + 16 * i, run.inputs[i]->data, 64);
+    };
+  };
+  input = test::FloatTensor({16}, std::vector<float>(16, 1));
+  other = test::FloatTensor({16}, std::vector<float>(16, 2));
+  output = test::FloatTensor({32}, std::vector<float>(32, 0));
+  EXPECT_EQ(message_of(joining(true)), "");
+  input_parts = {{0, 0, 0}, {1, 0, 64}};
+  EXPECT_EQ(message_of(joining(false)), "");
+  EXPECT_THAT(message_of(joining(true)),
+              AllOf(HasSubstr("gives another result in output 0 from element 0 on where inputs and "
+                              "outputs share memory as it allows"),
+                    HasSubstr("(rule 25)")));
+}
+
+TEST_F(ValidateRepeats, FindOutputsOfOpenShapeThatNobodyAsksMemoryFor) {
+  const uint32_t x = graph.add_input("x", {-1});
+  graph.mark_output(graph.add("Neg", {x}, {-1}));
+  const auto negating = [](bool asks) {
+    return [asks](eph_run& run) {
+      eph_value& result = *run.outputs[0];
+      test::FakeError error;
+      if (result.data == nullptr && asks) {
+        EXPECT_EQ(
+            run.api->allocate_output(&run, 0, EPH_ELEMENT_FLOAT, run.inputs[0]->shape, 1, &error),
+            EPH_OK);
+      }
+      if (result.data == nullptr) return;
+      for (int i = 0; i < 3; ++i) floats(result)[i] = -floats(*run.inputs[0])[i];
+    };
+  };
+  EXPECT_EQ(message_of(negating(true)), "");
+  EXPECT_THAT(message_of(negating(false)),
+              AllOf(HasSubstr("succeeded and gave output 0 no memory"), HasSubstr("(rule 25)")));
 }
 
 TEST(ValidateArrangement, KeepsTogetherWhatOverlaps) {

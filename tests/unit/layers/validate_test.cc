@@ -230,6 +230,31 @@ TEST(Validate, ReportsFunctionsThatAreCalledOnAnotherThread) {
                           HasSubstr("validation: 1 finding about")));
 }
 
+TEST(Validate, ReportsFunctionsThatAreCalledInTheBodyOfALoop) {
+  Behaviour looping;
+  const eph_host* host = nullptr;
+  looping.create = [&](const eph_host* given, const eph_provider_config*) { host = given; };
+  looping.get_capability = [&](const eph_graph*, eph_claims* claims) {
+    const auto* const pool = static_cast<const eph_thread_pool_api*>(
+        host->api->get_extension(host, EPH_STRING(EPH_EXT_THREAD_POOL)));
+    const auto body = [](void* context, uint64_t, uint64_t) noexcept {
+      auto* const of_host = static_cast<eph_claims*>(context);
+      test::FakeError error;
+      EXPECT_EQ(of_host->api->claim_node(of_host, 0, &error), EPH_INVALID_ARGUMENT);
+    };
+    pool->parallel_for(host, 1, 1, body, claims);
+  };
+  RawPlugin plugin(looping);
+  const auto graph = make_graph();
+  test::FakeClaims claims;
+  (void)plugin.api().get_capability(plugin.provider(), graph.get(), &claims, &plugin.error);
+  EXPECT_THAT(claims.nodes, IsEmpty());
+  EXPECT_THAT(plugin.log(),
+              ElementsAre(AllOf(HasSubstr("called claim_node of the eph_claims in the "
+                                          "body of a loop"),
+                                HasSubstr("(rule 36)"))));
+}
+
 TEST(Validate, ReportsCodesWithoutMessagesAndMessagesWithoutCodes) {
   Behaviour silent;
   silent.compile = [](const eph_partition*, eph_error*) { return EPH_FAIL; };
