@@ -122,8 +122,11 @@ INSTANTIATE_TEST_SUITE_P(OfSlots, ValidateCodes,
 TEST(ValidateRuns, ThatCannotBeBegunMayBeBegunOnceMore) {
   Behaviour throwing;
   bool throws = true;
-  throwing.begin_run = [&](const eph_run_config*) {
-    if (throws) throw std::runtime_error("no run today");
+  const eph_run_config* kept = nullptr;
+  throwing.begin_run = [&](const eph_run_config* config) {
+    if (!throws) return;
+    kept = config;
+    throw std::runtime_error("no run today");
   };
   RawPlugin plugin(throwing);
   const eph_run_provider_api& runs = plugin.runs();
@@ -132,6 +135,7 @@ TEST(ValidateRuns, ThatCannotBeBegunMayBeBegunOnceMore) {
                         static_cast<eph_error*>(&plugin.error));
   };
   EXPECT_THAT(begin().status().message(), HasSubstr("no run today"));
+  EXPECT_NE(kept->run_id, kRun.run_id);  // it is overwritten, and in quarantine
   throws = false;
   EXPECT_EQ(begin().value(), EPH_OK);
   EXPECT_EQ(runs.end_run(plugin.provider(), kRun.run_id, EPH_OK, &plugin.error), EPH_OK);
