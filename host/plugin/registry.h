@@ -63,7 +63,7 @@ class Registry {
   // Whose policy applies to every plugin from now on. Not while another thread uses the registry.
   void set_verifier(trust::Verifier verifier) { verifier_ = std::move(verifier); }
   [[nodiscard]] const trust::Verifier& verifier() const { return verifier_; }
-  // Refuses libraries of a plugin's folder that its manifest does not list, as the signature policy
+  // Refuses libraries that a plugin brings along without listing them, as the signature policy
   // `require` does, from now on and whatever the policy is. Not while another thread uses the
   // registry.
   void load_listed_only() { listed_only_ = true; }

@@ -31,6 +31,7 @@ class Inspector {
   Inspector(LoaderGate gate, std::string last, const MappedFile& library, bool is_loaded,
             LoadedFiles& files)
       : last_(std::move(last)), library_(library), is_loaded_(is_loaded), files_(files) {
+    files_.pass_over(gate.path());
     gates_.push_back(std::move(gate));
     // Signals belong to the application's threads.
     sigset_t all;
@@ -83,6 +84,7 @@ class Inspector {
       const std::array<std::string, 1> needed = {next->path()};
       EPHOST_ASSIGN_OR_RETURN(const std::string object, make_elf_object(needed));
       gates_.back().fill(object);
+      files_.pass_over(next->path());
       gates_.push_back(std::move(*next));
       gates_[gates_.size() - 2].open();
     }
@@ -158,6 +160,7 @@ Result<LoadedHandle> load_guarded(const MappedFile& library, LoadedFiles& files)
   if (!guard.is_open() || !object.ok() || !last.ok() || !guard.write(*object)) {
     return LoadedHandle();
   }
+  files.pass_over(guard.path());
   Inspector inspector(std::move(*gate), *last, library, loaded != nullptr, files);
   if (inspector.is_missing()) {
     return loader_refusal(library.path(), "no thread can be started");

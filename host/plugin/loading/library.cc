@@ -44,7 +44,7 @@ struct Library::Handle {
 Library::Library(MappedFile file, std::unique_ptr<Handle> handle, const LoadedFiles& loaded)
     : file_(std::move(file)),
       handle_(std::move(handle)),
-      neighbours_(loaded.neighbours()),
+      brought_along_(loaded.brought_along()),
       unlisted_(loaded.unlisted()) {}
 
 Library::~Library() {
@@ -61,6 +61,9 @@ Result<std::shared_ptr<const Library>> Library::open(MappedFile file, const Load
   const CallScope scope(CallSite{path.native(), "the constructors"});
   EPHOST_ASSIGN_OR_RETURN(LoadedFiles loaded, LoadedFiles::create(file, terms));
   EPHOST_ASSIGN_OR_RETURN(const LoadedHandle guarded, load_guarded(file, loaded));
+  if (guarded == nullptr && terms.listed_only) {
+    return loader_refusal(path, "the signature policy \"require\" needs leases and /proc");
+  }
   EPHOST_RETURN_IF_ERROR(load(path, guarded != nullptr, handle->library));
   if (is_another_file(file)) return replaced_library(path);
   if (guarded == nullptr) EPHOST_RETURN_IF_ERROR(loaded.compare());
@@ -71,7 +74,7 @@ Result<std::filesystem::path> Library::compare(const MappedFile& file,
                                                const LoadTerms& terms) const {
   const auto lock = lock_loading();
   if (is_another_file(file)) return replaced_library(path());
-  EPHOST_ASSIGN_OR_RETURN(LoadedFiles loaded, LoadedFiles::create(file, terms, neighbours_));
+  EPHOST_ASSIGN_OR_RETURN(LoadedFiles loaded, LoadedFiles::create(file, terms, brought_along_));
   EPHOST_RETURN_IF_ERROR(loaded.compare());
   return loaded.unlisted();
 }

@@ -24,8 +24,9 @@ class Library {
   // The loader opens the file by its path once more, because a library opened through a descriptor
   // could not find its neighbours ($ORIGIN). If the path, or that of a file in `terms`, leads to
   // another file by then, the result is EP_FAIL, and none of its code has run (guarded_load.h).
-  // Where the system has no leases, it is noticed only after the constructors. A change of a file
-  // in place has to be prevented by the caller (held_file.h).
+  // Where the system has no leases, it is noticed only after the constructors, and with
+  // LoadTerms::listed_only nothing is loaded. A change of a file in place has to be prevented by
+  // the caller (held_file.h).
   static Result<std::shared_ptr<const Library>> open(MappedFile file, const LoadTerms& terms = {});
 
   Library(const Library&) = delete;
@@ -37,8 +38,8 @@ class Library {
   // The bytes of the file that was loaded.
   [[nodiscard]] std::span<const std::byte> content() const { return file_.bytes(); }
 
-  // A library that was loaded with this one, lies in the plugin's folders and was not among the
-  // files of the terms; empty if there is none.
+  // A library that was loaded with this one, is not the system's and was not among the files of the
+  // terms (LoadedFiles::unlisted); empty if there is none.
   [[nodiscard]] const std::filesystem::path& unlisted() const { return unlisted_; }
   // What `unlisted` returns for other terms. EP_FAIL where `open` with `file`, which has the path
   // of this library, and these terms would be refused, since another file is loaded.
@@ -61,7 +62,7 @@ class Library {
 
   MappedFile file_;
   std::unique_ptr<Handle> handle_;
-  std::vector<std::filesystem::path> neighbours_;  // as LoadedFiles has them
+  std::vector<std::filesystem::path> brought_along_;  // as LoadedFiles has it
   std::filesystem::path unlisted_;
 };
 

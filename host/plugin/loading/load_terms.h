@@ -21,15 +21,16 @@ struct CheckedFile {
 struct LoadTerms {
   // At these paths, no other files are accepted. They need not be loaded.
   std::vector<CheckedFile> files;
-  // The plugin's folders, absolute and without `.` and `..`.
+  // The plugin's folders, canonical. What lies in them is not the system's, even if they are below
+  // /usr/lib.
   std::vector<std::filesystem::path> folders;
-  // Whether a library from these folders that is not among `files` is refused.
+  // Whether a library that is neither among `files` nor one of the system is refused.
   bool listed_only = false;
 };
 
 // EP_FAIL: the path led to another file.
 [[nodiscard]] Status replaced_library(const std::filesystem::path& path);
-// EP_FAIL: the library lies in the plugin's folder, and its manifest does not list it.
+// EP_FAIL: the library belongs neither to the system nor to the files that the manifest lists.
 [[nodiscard]] Status unlisted_library(const std::filesystem::path& path);
 
 }  // namespace ephost::plugin

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/search.h"
 #include "host/plugin/loading/mapped_lines.h"
+#include "host/plugin/loading/system_libraries.h"
 
 namespace ephost::plugin {
 namespace {
@@ -41,9 +43,11 @@ Result<std::set<LoadedObject>> loaded_objects() {
   return Status(StatusCode::kFail, "there is too little memory to list the loaded libraries");
 }
 
-bool lies_below(const fs::path& folder, const fs::path& path) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-         folder.end();
+// /proc/self/maps, read when it is needed first.
+Status read_maps(std::string& maps) {
+  if (!maps.empty()) return {};
+  EPHOST_ASSIGN_OR_RETURN(maps, read_file("/proc/self/maps"));
+  return {};
 }
 
 bool is_same_file(const LoadedObject& object, const MappedFile& file, const std::string& maps) {
@@ -62,10 +66,10 @@ Status replaced_library(const fs::path& path) {
 
 Status unlisted_library(const fs::path& path) {
   return Status(StatusCode::kEpFail,
-                formatted("the library {} lies in the plugin's folder and was loaded with the "
-                          "plugin, but its SHA-256 is not in \"files\" of the manifest, so that no "
-                          "signature covers it; add it there and sign the manifest again, or "
-                          "remove the library",
+                formatted("the library {} was loaded with the plugin, but its SHA-256 is not in "
+                          "\"files\" of the manifest, so that no signature covers it, and it is "
+                          "not one of the system's; put it into the plugin's folder and sign the "
+                          "manifest again, or remove the library",
                           quote(path.native())));
 }
 
@@ -99,26 +103,39 @@ const MappedFile* LoadedFiles::checked_at(const fs::path& path) const {
   return nullptr;
 }
 
-Status LoadedFiles::judge(const LoadedObject& object, bool is_new, std::string& maps) {
-  const fs::path path = fs::path(object.name).lexically_normal();
-  const MappedFile* const expected = checked_at(path);
-  const bool is_neighbour = is_new && expected != &library_ &&
-                            std::ranges::any_of(terms_.folders, [&](const fs::path& one) {
-                              return lies_below(one, path);
-                            });
-  if (expected == nullptr && !is_neighbour) return {};
-  if (maps.empty()) {
-    EPHOST_ASSIGN_OR_RETURN(maps, read_file("/proc/self/maps"));
-  }
-  if (expected != nullptr && !is_same_file(object, *expected, maps)) return replaced_library(path);
-  has_library_ = has_library_ || expected == &library_;
-  if (!is_neighbour) return {};
-  neighbours_.push_back(path);
-  EPHOST_RETURN_IF_ERROR(manifest::check_plugin_owner(path));
-  const bool is_listed = std::ranges::any_of(terms_.files, [&](const CheckedFile& checked) {
+bool LoadedFiles::is_of_system(const fs::path& path) const {
+  std::error_code error;
+  const fs::path folder = fs::canonical(path.parent_path(), error);
+  const bool is_own = std::ranges::any_of(terms_.folders, [&](const fs::path& own) {
+    return lies_below(own, path) || lies_below(own, folder);
+  });
+  return !error && !is_own && is_system_library(path);
+}
+
+Result<bool> LoadedFiles::is_listed(const LoadedObject& object, std::string& maps) const {
+  if (terms_.files.empty()) return false;
+  EPHOST_RETURN_IF_ERROR(read_maps(maps));
+  return std::ranges::any_of(terms_.files, [&](const CheckedFile& checked) {
     return is_same_file(object, *checked.file, maps);
   });
-  if (is_listed) return {};
+}
+
+Status LoadedFiles::judge(const LoadedObject& object, bool is_new, std::string& maps) {
+  if (guards_.contains(object.name)) return {};
+  const fs::path path = fs::path(object.name).lexically_normal();
+  const MappedFile* const expected = checked_at(path);
+  if (expected != nullptr) {
+    EPHOST_RETURN_IF_ERROR(read_maps(maps));
+    if (!is_same_file(object, *expected, maps)) return replaced_library(path);
+  }
+  has_library_ = has_library_ || expected == &library_;
+  if (!is_new || expected == &library_) return {};
+  brought_along_.push_back(path);
+  EPHOST_RETURN_IF_ERROR(manifest::check_plugin_owner(path));
+  // The path as the loader has it: `..` behind a link leads elsewhere than its text says.
+  if (is_of_system(object.name)) return {};
+  EPHOST_ASSIGN_OR_RETURN(const bool is_checked, is_listed(object, maps));
+  if (is_checked) return {};
   if (unlisted_.empty()) unlisted_ = path;
   return terms_.listed_only ? unlisted_library(path) : Status();
 }

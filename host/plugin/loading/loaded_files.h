@@ -35,10 +35,13 @@ class LoadedFiles {
   static Result<LoadedFiles> create(const MappedFile& library, const LoadTerms& terms,
                                     std::span<const std::filesystem::path> own = {});
 
+  // The path of a guard or gate (guarded_load.h), which is no library.
+  void pass_over(const std::string& guard) { guards_.insert(guard); }
+
   // Judges what has been mapped since the last call; the first call judges everything. EP_FAIL if
   // the file at the path of the library or of another checked file is not the one that was checked,
   // or if a library is refused by LoadTerms::listed_only; INVALID_ARGUMENT if others can change one
-  // from the plugin's folders (manifest::check_plugin_owner). FAIL where that cannot be found out.
+  // that was brought along (manifest::check_plugin_owner). FAIL where that cannot be found out.
   // May be called by another thread while the one that loads waits inside of the loader.
   [[nodiscard]] Status compare();
 
@@ -47,9 +50,13 @@ class LoadedFiles {
   [[nodiscard]] size_t added() const { return added_; }
   // Whether the library was seen at its path.
   [[nodiscard]] bool has_library() const { return has_library_; }
-  // The paths of the libraries from the plugin's folders that were brought along.
-  [[nodiscard]] const std::vector<std::filesystem::path>& neighbours() const { return neighbours_; }
-  // The first of them that is not one of the checked files; empty if all are.
+  // The paths of the libraries that were brought along, wherever they lie.
+  [[nodiscard]] const std::vector<std::filesystem::path>& brought_along() const {
+    return brought_along_;
+  }
+  // The first of them that is neither one of the checked files nor a library of the system
+  // (system_libraries.h); empty if there is none. What lies in the plugin's folders is not the
+  // system's.
   [[nodiscard]] const std::filesystem::path& unlisted() const { return unlisted_; }
 
  private:
@@ -58,6 +65,8 @@ class LoadedFiles {
 
   [[nodiscard]] const MappedFile* checked_at(const std::filesystem::path& path) const;
   Status judge(const LoadedObject& object, bool is_new, std::string& maps);
+  [[nodiscard]] bool is_of_system(const std::filesystem::path& path) const;
+  [[nodiscard]] Result<bool> is_listed(const LoadedObject& object, std::string& maps) const;
 
   const MappedFile& library_;
   const LoadTerms& terms_;
@@ -65,7 +74,8 @@ class LoadedFiles {
   std::set<LoadedObject> judged_;
   size_t added_ = 0;
   bool has_library_ = false;
-  std::vector<std::filesystem::path> neighbours_;
+  std::set<std::string> guards_;
+  std::vector<std::filesystem::path> brought_along_;
   std::filesystem::path unlisted_;
 };
 

@@ -155,6 +155,52 @@ TEST_F(ReplacedDependency, IsRefusedWhereOthersMayChangeIt) {
   }
 }
 
+// The plugin finds it at $ORIGIN/../deps.
+class DistantFolder : public ReplacedDependency {
+ protected:
+  void SetUp() override {
+    use("dependent", false);
+    std::filesystem::create_directory(directory_ / "deps");
+    std::filesystem::rename(dependency_, directory_ / "deps" / kDependency);
+    dependency_ = directory_ / "deps" / kDependency;
+    replace_dependency();
+  }
+};
+
+TEST_F(DistantFolder, IsLoadedFromWhereNothingForbidsIt) {
+  const auto library = load_after([] {});
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  EXPECT_NE(::getenv(kHasRun), nullptr);
+  EXPECT_EQ((*library)->unlisted(), dependency_);
+}
+
+TEST_F(DistantFolder, HasNoLibrariesWhereOnlyListedOnesMayBeLoaded) {
+  const auto library = load_after([] {}, true);
+  EXPECT_EQ(library.status().code(), StatusCode::kEpFail);
+  EXPECT_THAT(library.status().message(),
+              AllOf(HasSubstr(dependency_.string()), HasSubstr("not in \"files\"")));
+  EXPECT_EQ(::getenv(kHasRun), nullptr);
+}
+
+TEST_F(DistantFolder, HasNoLibrariesThatOthersMayChange) {
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  std::filesystem::permissions(directory_ / "deps", std::filesystem::perms::all);
+  const auto library = load_after([] {});
+  EXPECT_EQ(library.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(library.status().message(), HasSubstr("can be changed by others"));
+  EXPECT_EQ(::getenv(kHasRun), nullptr);
+}
+
+// Links put it in reach of a name that looks like the system's.
+TEST_F(DistantFolder, IsStillThePluginsWhereverALinkLeads) {
+  std::filesystem::remove_all(directory_ / "deps");
+  std::filesystem::create_directory_symlink("plugin", directory_ / "deps");
+  dependency_ = directory_ / "plugin" / kDependency;
+  std::filesystem::copy_file(other_, dependency_);
+  EXPECT_FALSE(load_after([] {}, true).ok());
+  EXPECT_EQ(::getenv(kHasRun), nullptr);
+}
+
 TEST_F(ReplacedDependency, IsHeldUntilThePluginIsLoaded) {
   use("dependent");
   {
@@ -241,7 +287,7 @@ TEST_F(UnlistedDependency, IsRefusedUnderRequireBeforeItRuns) {
   const Status refused = registry.load(plugin_).status();
   EXPECT_EQ(refused.code(), StatusCode::kEpFail);
   EXPECT_THAT(refused.message(),
-              AllOf(HasSubstr("libdependency.so\" lies in the plugin's folder"),
+              AllOf(HasSubstr("libdependency.so\" was loaded with the plugin"),
                     HasSubstr("not in \"files\""), HasSubstr("while loading provider")));
   EXPECT_EQ(::getenv(kHasRun), nullptr);
 }
