@@ -3,11 +3,14 @@
 #include <pwd.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -32,9 +35,47 @@ std::string user_name(uid_t user) {
   return known ? formatted("{} ({})", user, entry.pw_name) : formatted("{}", user);
 }
 
-bool others_may_write(const struct stat& info) {
+// The access control list of a file as the kernel states it: a version, then entries, all in
+// little-endian order.
+struct AccessListEntry {
+  uint16_t tag;
+  uint16_t permissions;
+  uint32_t id;
+};
+constexpr const char* kAccessList = "system.posix_acl_access";
+constexpr uint32_t kAccessListVersion = 2;
+constexpr uint16_t kNamedUser = 0x02;
+constexpr uint16_t kNamedGroup = 0x08;
+constexpr uint16_t kMayWrite = 2;
+
+// Whether an entry lets another user, or a group, write. `size` is what the kernel returned.
+bool has_writer(const std::vector<std::byte>& list, ssize_t size) {
+  if (size < 0) return errno != ENODATA && errno != EOPNOTSUPP;
+  uint32_t version = 0;
+  if (static_cast<size_t>(size) < sizeof(version)) return true;
+  std::memcpy(&version, list.data(), sizeof(version));
+  if (version != kAccessListVersion) return true;
+  AccessListEntry entry = {};
+  for (size_t at = sizeof(version); at + sizeof(entry) <= static_cast<size_t>(size);
+       at += sizeof(entry)) {
+    std::memcpy(&entry, list.data() + at, sizeof(entry));
+    const bool is_trusted_user =
+        entry.tag == kNamedUser && (entry.id == 0 || entry.id == ::geteuid());
+    const bool is_named = entry.tag == kNamedUser || entry.tag == kNamedGroup;
+    if (is_named && !is_trusted_user && (entry.permissions & kMayWrite) != 0) return true;
+  }
+  return false;
+}
+
+// `read_list` reads the access control list into a buffer, as ::getxattr does.
+template <class ReadList>
+bool others_may_write(const struct stat& info, const ReadList& read_list) {
   if ((info.st_mode & S_IWOTH) != 0) return true;
-  return (info.st_mode & S_IWGRP) != 0 && info.st_gid != info.st_uid;
+  if ((info.st_mode & S_IWGRP) == 0) return false;
+  if (info.st_gid != info.st_uid) return true;
+  std::vector<std::byte> list(65536);  // the most that the kernel has
+  const ssize_t size = read_list(list.data(), list.size());
+  return has_writer(list, size);
 }
 
 bool has_trusted_owner(const struct stat& info) {
@@ -89,7 +130,10 @@ class Walk {
     if (S_ISLNK(info.st_mode)) return follow(next);
     const bool is_sticky_folder = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
     const bool is_on_the_way = rest_.size() > (beside_ == FilesBeside::kAreUsed ? 1 : 0);
-    if (others_may_write(info) && !(is_sticky_folder && is_on_the_way)) {
+    const auto read_list = [&](void* buffer, size_t size) {
+      return ::lgetxattr(next.c_str(), kAccessList, buffer, size);
+    };
+    if (others_may_write(info, read_list) && !(is_sticky_folder && is_on_the_way)) {
       return refusal(next, info, "can be changed by others");
     }
     at_ = next;
@@ -120,6 +164,14 @@ Status check_ownership(const fs::path& path, FilesBeside beside) {
   const fs::path absolute = fs::absolute(path, error);
   if (error) return file_error("examine", path, error.value());
   return Walk(absolute, beside).finish();
+}
+
+bool can_be_written_by_others(int descriptor) {
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0 || !has_trusted_owner(info)) return true;
+  return others_may_write(info, [&](void* buffer, size_t size) {
+    return ::fgetxattr(descriptor, kAccessList, buffer, size);
+  });
 }
 
 Status check_writers(const fs::path& path, FilesBeside beside) {

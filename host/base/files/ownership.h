@@ -15,13 +15,17 @@ namespace ephost {
 //
 // Others are everybody (o+w) and every group (g+w) but the one that has the number of the owner,
 // which is the owner's own on Debian. Where there is an access control list, the group's bits are
-// its mask, so that an entry that gives write access counts as such. A folder with the sticky bit,
+// its mask; an entry that lets another user or group write counts as such even where the group is
+// the owner's own. A folder with the sticky bit,
 // such as /tmp, is accepted on the way, because others cannot replace there what is not theirs. As
 // the folder that contains the file it is accepted only if what lies beside the file is never used
 // with it.
 enum class FilesBeside { kAreUsed, kAreNotUsed };
 [[nodiscard]] Status check_ownership(const std::filesystem::path& path,
                                      FilesBeside beside = FilesBeside::kAreUsed);
+
+// The same for an open file alone, whatever leads to it. True also where that cannot be found out.
+[[nodiscard]] bool can_be_written_by_others(int descriptor);
 
 // check_ownership with a message that also says what to do. The environment variable
 // EPHOST_ALLOW_WRITABLE_PLUGINS, set to 1, allows everything; a privileged process ignores it.

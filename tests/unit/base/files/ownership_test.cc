@@ -1,11 +1,17 @@
 #include "host/base/files/ownership.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
+
+#include "host/base/files/file_descriptor.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {
@@ -91,6 +97,61 @@ TEST_F(Ownership, AcceptsTheGroupOfTheOwnersNumberAlone) {
   ASSERT_EQ(::chown(file_.c_str(), 0, 100), 0);
   set_mode(file_, 0664);
   EXPECT_THAT(check_ownership(file_).message(), HasSubstr("has the mode 0664"));
+}
+
+// The access control list user::rw-, ENTRY, group::r--, mask::rw-, other::r--, as the kernel has
+// it.
+struct AccessList {
+  struct Entry {
+    uint16_t tag;
+    uint16_t permissions;
+    uint32_t id;
+  };
+  static constexpr uint32_t kNobody = 0xffffffff;
+  static Entry user(uint32_t id, uint16_t permissions) { return {0x02, permissions, id}; }
+  static Entry group(uint32_t id, uint16_t permissions) { return {0x08, permissions, id}; }
+
+  // False where the file system has none.
+  [[nodiscard]] bool set_on(const std::filesystem::path& path) const {
+    return ::setxattr(path.c_str(), "system.posix_acl_access", this, sizeof(*this), 0) == 0 ||
+           errno != EOPNOTSUPP;
+  }
+
+  uint32_t version = 2;
+  Entry owner = {0x01, 6, kNobody};
+  // The kernel wants them in the order of their tags.
+  Entry second = {0x04, 4, kNobody};
+  Entry third = {0x04, 4, kNobody};
+  Entry mask = {0x10, 6, kNobody};
+  Entry others = {0x20, 4, kNobody};
+};
+
+bool is_open_to_others(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return can_be_written_by_others(file.get());
+}
+
+TEST_F(Ownership, RefusesWhatAnAccessControlListLetsOthersWrite) {
+  set_mode(file_, 0644);
+  EXPECT_FALSE(is_open_to_others(file_));
+  for (const auto& path : {file_, directory_ / "a"}) {
+    const AccessList list{.second = AccessList::user(1234, 6)};
+    if (!list.set_on(path)) GTEST_SKIP() << "the file system has no access control lists";
+    EXPECT_EQ(check_ownership(file_).code(), StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(is_open_to_others(path), true) << path;
+    ASSERT_EQ(::removexattr(path.c_str(), "system.posix_acl_access"), 0);
+  }
+  EXPECT_TRUE(AccessList{.third = AccessList::group(1234, 6)}.set_on(file_));
+  EXPECT_FALSE(check_ownership(file_).ok());
+}
+
+TEST_F(Ownership, AcceptsAnAccessControlListThatLetsOthersRead) {
+  const AccessList list{.second = AccessList::user(1234, 4)};
+  if (!list.set_on(file_)) GTEST_SKIP() << "the file system has no access control lists";
+  if (::geteuid() != ::getegid()) GTEST_SKIP() << "the group is not this user's own";
+  EXPECT_TRUE(check_ownership(file_).ok()) << check_ownership(file_).message();
+  EXPECT_TRUE(AccessList{.second = AccessList::user(::geteuid(), 6)}.set_on(file_));
+  EXPECT_TRUE(check_ownership(file_).ok()) << check_ownership(file_).message();
 }
 
 TEST_F(Ownership, RefusesAnotherOwner) {
