@@ -53,7 +53,7 @@ Result<PluginFiles> check_before_loading(const manifest::FoundPlugin& plugin,
 }
 
 // Whether the checksums in the manifest cover the library and those beside it that it depends on.
-Status coverage_of(const manifest::FoundPlugin& plugin, const MappedFile& library) {
+Status covered_by_checksums(const manifest::FoundPlugin& plugin, const MappedFile& library) {
   const manifest::Manifest& manifest = plugin.manifest;
   const auto refuse = [&](std::string_view part, std::string_view key) {
     return Status(
@@ -72,6 +72,18 @@ Status coverage_of(const manifest::FoundPlugin& plugin, const MappedFile& librar
     if (!manifest.files.contains(path)) return refuse(path, "files");
   }
   return {};
+}
+
+// What keeps a signature of the manifest from covering the plugin's files, as far as that is known
+// before they are loaded. No variable of the environment lets others change them here.
+Status coverage_of(const manifest::FoundPlugin& plugin, const PluginFiles& files) {
+  EPHOST_RETURN_IF_ERROR(covered_by_checksums(plugin, files.library()));
+  const Status writers = files.check_writers();
+  if (writers.ok()) return {};
+  return Status(StatusCode::kEpFail,
+                formatted("the signature of the plugin {} means nothing: {}; take write access "
+                          "from others (chown, chmod go-w)",
+                          quote(plugin.manifest.file.native()), writers.message()));
 }
 
 Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
@@ -126,7 +138,7 @@ Result<Registry::OpenedLibrary> Registry::open_library(PluginFiles& files, bool 
 Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
     const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
   EPHOST_ASSIGN_OR_RETURN(PluginFiles files, check_before_loading(plugin, host_));
-  Status coverage = coverage_of(plugin, files.library());
+  Status coverage = coverage_of(plugin, files);
   EPHOST_RETURN_IF_ERROR(check_signature(plugin, coverage, signatures));
   const bool listed_only = listed_only_ || signatures == SignaturePolicy::kRequire;
   EPHOST_ASSIGN_OR_RETURN(OpenedLibrary opened, open_library(files, listed_only));
@@ -194,7 +206,7 @@ Status Registry::check(const manifest::FoundPlugin& plugin, SignaturePolicy sign
   EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin));
   EPHOST_ASSIGN_OR_RETURN(const PluginFiles files, check_before_loading(plugin, host_));
   const auto lock = lock_loading();
-  return check_signature(plugin, coverage_of(plugin, files.library()),
+  return check_signature(plugin, coverage_of(plugin, files),
                          trust::strictest(verifier_.policy(), signatures));
 }
 

@@ -7,14 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "host/base/files/file_error.h"
+#include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 
@@ -23,14 +25,34 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// On other file systems, a lease may be refused although nobody writes.
-bool has_leases(int descriptor) {
-  constexpr std::array<uint32_t, 6> kKinds = {EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,
-                                              BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-                                              TMPFS_MAGIC,       OVERLAYFS_SUPER_MAGIC};
+uint32_t file_system_of(int descriptor) {
   struct statfs info {};
-  return ::fstatfs(descriptor, &info) == 0 &&
-         std::ranges::find(kKinds, static_cast<uint32_t>(info.f_type)) != kKinds.end();
+  return ::fstatfs(descriptor, &info) == 0 ? static_cast<uint32_t>(info.f_type) : 0;
+}
+
+// Where a lease is granted only if nobody has the file open or mapped for writing.
+bool has_strict_leases(int descriptor) {
+  constexpr std::array<uint32_t, 5> kKinds = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                              F2FS_SUPER_MAGIC, TMPFS_MAGIC};
+  return std::ranges::find(kKinds, file_system_of(descriptor)) != kKinds.end();
+}
+
+// On other file systems, a lease may be refused although nobody writes. Overlayfs grants leases in
+// spite of mappings.
+bool has_leases(int descriptor) {
+  return has_strict_leases(descriptor) || file_system_of(descriptor) == OVERLAYFS_SUPER_MAGIC;
+}
+
+// For how long the kernel makes a writer wait; nothing: until the lease is given up.
+std::optional<std::chrono::seconds> break_time() {
+  constexpr std::chrono::seconds kUnknown(0);
+  const auto text = read_file("/proc/sys/fs/lease-break-time", 64);
+  if (!text.ok()) return kUnknown;
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (error != std::errc() || seconds < 0) return kUnknown;
+  if (seconds == 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
 }
 
 Status take_lease(int descriptor, const std::filesystem::path& path) {
@@ -70,14 +92,34 @@ Result<HeldFile> HeldFile::open(const std::filesystem::path& path) {
   EPHOST_RETURN_IF_ERROR(check_file_path(path));
   const int lease = ::open(path.c_str(), InputFile::kOpenFlags);
   if (lease < 0) return file_error("open", path, errno);
+  const auto opened = std::chrono::steady_clock::now();
   Result<MappedFile> file = map_held(path, lease);
-  if (file.ok()) return HeldFile(std::move(*file), lease);
+  if (file.ok()) return HeldFile(std::move(*file), lease, opened);
   ::close(lease);
   return std::move(file).status();
 }
 
+HeldFile::HeldFile(MappedFile file, int lease, std::chrono::steady_clock::time_point opened)
+    : file_(std::move(file)),
+      lease_(lease),
+      opened_(opened),
+      is_shared_(can_be_written_by_others(lease)),
+      has_lease_(::fcntl(lease, F_GETLEASE) == F_RDLCK) {}
+
 HeldFile::HeldFile(HeldFile&& other) noexcept
-    : file_(std::move(other.file_)), lease_(std::exchange(other.lease_, -1)) {}
+    : file_(std::move(other.file_)),
+      lease_(std::exchange(other.lease_, -1)),
+      opened_(other.opened_),
+      is_shared_(other.is_shared_),
+      has_lease_(other.has_lease_) {}
+
+bool HeldFile::is_held() const {
+  if (lease_ < 0 || !has_lease_ || !has_strict_leases(lease_)) return false;
+  if (::fcntl(lease_, F_GETLEASE) == F_RDLCK) return true;
+  // A writer waits, or waited.
+  const std::optional<std::chrono::seconds> wait = break_time();
+  return !wait || std::chrono::steady_clock::now() - opened_ < *wait;
+}
 
 HeldFile::~HeldFile() { release(); }
 

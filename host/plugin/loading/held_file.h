@@ -5,6 +5,7 @@
 
 #include <ephost/status.h>
 
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -29,16 +30,26 @@ class HeldFile {
   ~HeldFile();
 
   [[nodiscard]] const MappedFile& file() const { return file_; }
+  // Whether somebody other than root and this user could write into the file when it was opened.
+  // Where others cannot, it does not matter whether there is a lease.
+  [[nodiscard]] bool is_shared() const { return is_shared_; }
+  // Whether it is certain that nobody has changed the file since it was opened: there is a lease,
+  // its file system knows everybody who could write, and no writer has waited for so long that the
+  // kernel may have let it through.
+  [[nodiscard]] bool is_held() const;
   // Leaves the object without a file; it goes on to hold the lease.
   [[nodiscard]] MappedFile take_file() { return std::move(file_); }
   // Lets writers go on; the file stays mapped.
   void release();
 
  private:
-  HeldFile(MappedFile file, int lease) : file_(std::move(file)), lease_(lease) {}
+  HeldFile(MappedFile file, int lease, std::chrono::steady_clock::time_point opened);
 
   MappedFile file_;
-  int lease_ = -1;  // a descriptor; it has the lease for as long as it is open
+  int lease_ = -1;  // a descriptor; it has the lease, if there is one, for as long as it is open
+  std::chrono::steady_clock::time_point opened_;
+  bool is_shared_;
+  bool has_lease_;
 };
 
 }  // namespace ephost::plugin

@@ -11,6 +11,7 @@
 #include "host/base/text.h"
 #include "host/manifest/search.h"
 #include "host/plugin/loading/mapped_lines.h"
+#include "host/plugin/loading/private_pages.h"
 #include "host/plugin/loading/system_libraries.h"
 
 namespace ephost::plugin {
@@ -64,6 +65,15 @@ Status replaced_library(const fs::path& path) {
                     "before; start the process again");
 }
 
+Status unprotected_file(const fs::path& path) {
+  return Status(StatusCode::kEpFail,
+                formatted("others can write into {}, and nothing keeps them from it while it is "
+                          "loaded, so that its SHA-256 means nothing; give the file to root or to "
+                          "yourself and take write access from others (chown, chmod go-w), or use "
+                          "a copy of the plugin",
+                          quote(path.native())));
+}
+
 Status unlisted_library(const fs::path& path) {
   return Status(StatusCode::kEpFail,
                 formatted("the library {} was loaded with the plugin, but its SHA-256 is not in "
@@ -95,12 +105,12 @@ Status LoadedFiles::compare() {
   return {};
 }
 
-const MappedFile* LoadedFiles::checked_at(const fs::path& path) const {
-  if (path == library_.path()) return &library_;
+CheckedFile LoadedFiles::checked_at(const fs::path& path) const {
+  if (path == library_.path()) return {.names = {}, .file = &library_, .shared = terms_.shared};
   for (const CheckedFile& checked : terms_.files) {
-    if (std::ranges::count(checked.names, path) != 0) return checked.file;
+    if (std::ranges::count(checked.names, path) != 0) return checked;
   }
-  return nullptr;
+  return {};
 }
 
 bool LoadedFiles::is_of_system(const fs::path& path) const {
@@ -123,13 +133,18 @@ Result<bool> LoadedFiles::is_listed(const LoadedObject& object, std::string& map
 Status LoadedFiles::judge(const LoadedObject& object, bool is_new, std::string& maps) {
   if (guards_.contains(object.name)) return {};
   const fs::path path = fs::path(object.name).lexically_normal();
-  const MappedFile* const expected = checked_at(path);
-  if (expected != nullptr) {
+  const CheckedFile expected = checked_at(path);
+  const bool is_library = expected.file == &library_;
+  if (expected.file != nullptr) {
     EPHOST_RETURN_IF_ERROR(read_maps(maps));
-    if (!is_same_file(object, *expected, maps)) return replaced_library(path);
+    if (!is_same_file(object, *expected.file, maps)) return replaced_library(path);
   }
-  has_library_ = has_library_ || expected == &library_;
-  if (!is_new || expected == &library_) return {};
+  if (is_new && expected.shared != nullptr) {
+    EPHOST_RETURN_IF_ERROR(take_private_pages(object.address));
+    if (!expected.shared->is_held()) return unprotected_file(path);
+  }
+  has_library_ = has_library_ || is_library;
+  if (!is_new || is_library) return {};
   brought_along_.push_back(path);
   EPHOST_RETURN_IF_ERROR(manifest::check_plugin_owner(path));
   // The path as the loader has it: `..` behind a link leads elsewhere than its text says.

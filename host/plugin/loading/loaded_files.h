@@ -42,6 +42,7 @@ class LoadedFiles {
   // the file at the path of the library or of another checked file is not the one that was checked,
   // or if a library is refused by LoadTerms::listed_only; INVALID_ARGUMENT if others can change one
   // that was brought along (manifest::check_plugin_owner). FAIL where that cannot be found out.
+  // Files that others may write into are copied (CheckedFile::shared), as far as they are new.
   // May be called by another thread while the one that loads waits inside of the loader.
   [[nodiscard]] Status compare();
 
@@ -63,7 +64,8 @@ class LoadedFiles {
   LoadedFiles(const MappedFile& library, const LoadTerms& terms, std::set<LoadedObject> before)
       : library_(library), terms_(terms), before_(std::move(before)) {}
 
-  [[nodiscard]] const MappedFile* checked_at(const std::filesystem::path& path) const;
+  // The library, or a checked file with this path; no `file` if there is none.
+  [[nodiscard]] CheckedFile checked_at(const std::filesystem::path& path) const;
   Status judge(const LoadedObject& object, bool is_new, std::string& maps);
   [[nodiscard]] bool is_of_system(const std::filesystem::path& path) const;
   [[nodiscard]] Result<bool> is_listed(const LoadedObject& object, std::string& maps) const;

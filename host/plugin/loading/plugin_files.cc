@@ -3,6 +3,7 @@
 #include <string>
 #include <system_error>
 
+#include "host/base/files/ownership.h"
 #include "host/manifest/installation.h"
 #include "host/plugin/loading/elf_summary.h"
 
@@ -28,11 +29,19 @@ std::vector<fs::path> names_of(const fs::path& canonical, const manifest::Manife
   return names;
 }
 
+Status check_hold(const HeldFile& file) {
+  return file.is_shared() && !file.is_held() ? unprotected_file(file.file().path()) : Status();
+}
+
 }  // namespace
 
 Result<PluginFiles> PluginFiles::open(const manifest::FoundPlugin& plugin) {
   EPHOST_ASSIGN_OR_RETURN(HeldFile library, HeldFile::open(plugin.library));
-  PluginFiles files(std::move(library));
+  const manifest::LibraryEntry* const entry =
+      plugin.manifest.library_for(manifest::host_platform());
+  const bool has_checksum = entry != nullptr && entry->sha256;
+  if (has_checksum) EPHOST_RETURN_IF_ERROR(check_hold(library));
+  PluginFiles files(std::move(library), has_checksum);
   EPHOST_RETURN_IF_ERROR(manifest::verify_library_checksum(plugin, files.library().bytes()));
   for (const auto& [path, stated] : plugin.manifest.files) {
     EPHOST_RETURN_IF_ERROR(files.add(plugin.manifest, path, stated));
@@ -51,14 +60,31 @@ Status PluginFiles::add(const manifest::Manifest& manifest, const std::string& p
   EPHOST_ASSIGN_OR_RETURN(HeldFile held, HeldFile::open(found.path()));
   EPHOST_RETURN_IF_ERROR(manifest::verify_plugin_file(manifest, held.file(), stated));
   // No code of other files is loaded; it only matters that no library appears at their paths.
-  if (summarize_elf(held.file().bytes()).needed_size == 0) held.release();
+  if (summarize_elf(held.file().bytes()).needed_size == 0) {
+    held.release();
+  } else {
+    EPHOST_RETURN_IF_ERROR(check_hold(held));
+  }
   listed_.push_back({names_of(found.path(), manifest, path), std::move(held)});
+  return {};
+}
+
+Status PluginFiles::check_writers() const {
+  EPHOST_RETURN_IF_ERROR(check_ownership(library_path_));
+  for (const Listed& one : listed_) {
+    EPHOST_RETURN_IF_ERROR(check_ownership(one.file.file().path()));
+  }
   return {};
 }
 
 LoadTerms PluginFiles::terms(bool listed_only) const {
   LoadTerms terms;
-  for (const Listed& one : listed_) terms.files.push_back({one.names, &one.file.file()});
+  if (has_checksum_ && library_.is_shared()) terms.shared = &library_;
+  for (const Listed& one : listed_) {
+    terms.files.push_back({.names = one.names,
+                           .file = &one.file.file(),
+                           .shared = one.file.is_shared() ? &one.file : nullptr});
+  }
   terms.folders = folders_;
   terms.listed_only = listed_only;
   return terms;

@@ -21,12 +21,16 @@ class PluginFiles {
   // SHA-256 that the manifest states. INVALID_ARGUMENT for another one; otherwise fails as
   // manifest::open_plugin_file, manifest::check_plugin_owner and HeldFile::open. From before the
   // first byte of a library is read, this one or a listed one, until the object is destroyed,
-  // nobody changes it in place.
+  // nobody changes it in place. EP_FAIL where others may, and nothing can keep them from it, though
+  // the manifest states a SHA-256.
   static Result<PluginFiles> open(const manifest::FoundPlugin& plugin);
 
   [[nodiscard]] const MappedFile& library() const { return library_.file(); }
   // Leaves the object without the library's file; it goes on to hold it.
   [[nodiscard]] MappedFile take_library() { return library_.take_file(); }
+  // INVALID_ARGUMENT if somebody other than root and this user may change one of these files or
+  // replace it; EPHOST_ALLOW_WRITABLE_PLUGINS makes no difference.
+  [[nodiscard]] Status check_writers() const;
   // What may be loaded with the library. Valid as long as the object.
   [[nodiscard]] LoadTerms terms(bool listed_only) const;
 
@@ -36,11 +40,16 @@ class PluginFiles {
     HeldFile file;
   };
 
-  explicit PluginFiles(HeldFile library) : library_(std::move(library)) {}
+  PluginFiles(HeldFile library, bool has_checksum)
+      : library_(std::move(library)),
+        library_path_(library_.file().path()),
+        has_checksum_(has_checksum) {}
   Status add(const manifest::Manifest& manifest, const std::string& path,
              const std::string& stated);
 
   HeldFile library_;
+  std::filesystem::path library_path_;
+  bool has_checksum_ = false;  // of the library
   std::vector<Listed> listed_;
   std::vector<std::filesystem::path> folders_;
 };
