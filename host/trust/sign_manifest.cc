@@ -1,6 +1,6 @@
 #include "host/trust/sign_manifest.h"
 
-#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -12,8 +12,10 @@
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
+#include "host/manifest/installation.h"
 #include "host/manifest/search.h"
 #include "host/manifest/yaml_tree.h"
+#include "host/trust/verifier.h"
 
 namespace ephost::trust {
 namespace {
@@ -66,24 +68,42 @@ bool is_manifest_name(const fs::path& name) {
   return name.extension() == ".yaml" || name.extension() == ".yml";
 }
 
+// What a search would take for a manifest, however wrong it is. Other YAML files are data.
+bool is_manifest(const fs::path& file) {
+  if (!is_manifest_name(file)) return false;
+  const auto text = read_file(file, manifest::kMaxYamlBytes);
+  return text.ok() && (text->starts_with("schema:") || text->find("\nschema:") != text->npos);
+}
+
+// What is in the plugin's folders, as `files` names it.
+struct FolderContent {
+  std::set<std::string> files;   // but for manifests and the signature of the plugin's own
+  std::vector<Manifest> others;  // manifests beside the plugin's own, as far as they can be read
+  bool is_shared = false;        // there is another manifest
+};
+
 class FolderList {
  public:
-  explicit FolderList(const Manifest& manifest) : manifest_(manifest) {
-    for (const auto& [platform, library] : manifest.libraries) {
-      covered_.insert(fs::path(library.path).lexically_normal());
-    }
-  }
+  explicit FolderList(const Manifest& manifest) : manifest_(manifest) {}
 
-  // Nothing if another manifest is there.
-  Result<std::optional<Checksums>> list() {
-    EPHOST_RETURN_IF_ERROR(list_folder({}, 0));
-    if (is_shared_) return std::optional<Checksums>();
-    return std::optional(std::move(found_));
+  Result<FolderContent> list() {
+    const fs::path folder = manifest_.directory();
+    EPHOST_RETURN_IF_ERROR(list_folder(folder, {}, 0));
+    const auto libraries = manifest::library_directory_for(folder);
+    const manifest::LibraryEntry* const own = manifest_.library_for(manifest::host_platform());
+    if (!libraries || own == nullptr) return std::move(content_);
+    const fs::path path = fs::path(own->path).lexically_normal();
+    std::error_code error;
+    const bool is_in_own_folder = std::distance(path.begin(), path.end()) > 1;
+    if (is_in_own_folder && !fs::exists(folder / path, error)) {
+      EPHOST_RETURN_IF_ERROR(list_folder(*libraries, *path.begin(), 0));
+    }
+    return std::move(content_);
   }
 
  private:
-  Status list_folder(const fs::path& relative, int depth) {
-    const fs::path folder = manifest_.directory() / relative;
+  Status list_folder(const fs::path& base, const fs::path& relative, int depth) {
+    const fs::path folder = base / relative;
     if (depth > kMaxDepth) {
       return Status(StatusCode::kInvalidArgument,
                     formatted("the folder {} is nested too deep; state \"files\" in the manifest",
@@ -93,31 +113,58 @@ class FolderList {
     const std::vector<std::string> names = list_directory(folder, error);
     if (error) return file_error("list", folder, error.value());
     for (const std::string& name : names) {
-      if (!is_shared_) EPHOST_RETURN_IF_ERROR(add(relative / name, depth));
+      EPHOST_RETURN_IF_ERROR(add(base, relative / name, depth));
     }
     return {};
   }
 
-  Status add(const fs::path& path, int depth) {
-    const fs::path name = path.filename();
-    if (name.native().starts_with('.') || name.extension() == ".minisig") return {};
+  Status add(const fs::path& base, const fs::path& path, int depth) {
+    const fs::path file = base / path;
     std::error_code error;
-    const fs::file_status status = fs::status(manifest_.directory() / path, error);
-    if (fs::is_directory(status)) return list_folder(path, depth + 1);
-    if (is_manifest_name(name)) {
-      is_shared_ = is_shared_ || path.lexically_normal() != manifest_.file.filename();
+    const fs::file_status status = fs::status(file, error);
+    if (fs::is_directory(status)) return list_folder(base, path, depth + 1);
+    const fs::path own = fs::path(manifest_.directory()) / manifest_.file.filename();
+    if (!fs::is_regular_file(status) || file == own || file == signature_file(own)) return {};
+    if (!is_manifest(file)) {
+      content_.files.insert(path.native());
       return {};
     }
-    if (!fs::is_regular_file(status) || covered_.contains(path.lexically_normal())) return {};
-    EPHOST_ASSIGN_OR_RETURN(found_[path.native()], checksum_of(manifest_, path.native()));
+    content_.is_shared = true;
+    auto other = manifest::load_manifest(file);
+    if (other.ok()) content_.others.push_back(std::move(*other));
     return {};
   }
 
   const Manifest& manifest_;
-  std::set<fs::path> covered_;
-  Checksums found_;
-  bool is_shared_ = false;
+  FolderContent content_;
 };
+
+// Removes what other manifests list, and their signatures.
+void leave_to_others(FolderContent& content) {
+  for (const Manifest& other : content.others) {
+    content.files.erase(signature_file(other.file).filename().native());
+    for (const auto& [platform, library] : other.libraries) content.files.erase(library.path);
+    for (const auto& [path, checksum] : other.files) content.files.erase(path);
+  }
+}
+
+// Removes what the manifest states a checksum of.
+void leave_out_covered(const Manifest& manifest, std::set<std::string>& files) {
+  for (const auto& [platform, library] : manifest.libraries) {
+    if (library.sha256) files.erase(fs::path(library.path).lexically_normal().native());
+  }
+  for (const auto& [path, checksum] : manifest.files) {
+    files.erase(fs::path(path).lexically_normal().native());
+  }
+}
+
+Result<Checksums> checksums_of(const Manifest& manifest, const std::set<std::string>& files) {
+  Checksums checksums;
+  for (const std::string& path : files) {
+    EPHOST_ASSIGN_OR_RETURN(checksums[path], checksum_of(manifest, path));
+  }
+  return checksums;
+}
 
 std::string entry_text(std::string_view key, const Checksums& checksums) {
   std::string text = formatted("{}:\n", key);
@@ -129,39 +176,55 @@ std::string entry_text(std::string_view key, const Checksums& checksums) {
   return text;
 }
 
+// Compares the checksums in `files` with the files.
+Status check_stated_files(const Manifest& manifest) {
+  for (const auto& [path, stated] : manifest.files) {
+    EPHOST_ASSIGN_OR_RETURN(const std::string found, checksum_of(manifest, path));
+    if (found != stated) return differs(manifest, path, found);
+  }
+  return {};
+}
+
+void add_entry(std::string_view key, const Checksums& checksums, CompletedManifest& out) {
+  if (checksums.empty()) return;
+  if (!out.text.empty() && out.text.back() != '\n') out.text += '\n';
+  out.text += entry_text(key, checksums);
+  out.added.emplace_back(key);
+}
+
+Result<Manifest> parse_completed(const CompletedManifest& completed, const fs::path& file) {
+  auto parsed = manifest::parse_manifest(completed.text, file);
+  if (parsed.ok()) return parsed;
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("the keys {} cannot be added to {}, as its last lines do not allow it; "
+                "write them there yourself: {}",
+                join(completed.added, ", "), quote(file.native()), parsed.status().message()));
+}
+
 }  // namespace
 
 Result<CompletedManifest> complete_manifest(const fs::path& file) {
-  EPHOST_ASSIGN_OR_RETURN(std::string text, read_file(file, manifest::kMaxYamlBytes));
-  EPHOST_ASSIGN_OR_RETURN(const Manifest read, manifest::parse_manifest(text, file));
   CompletedManifest completed;
-  if (!text.empty() && text.back() != '\n') text += '\n';
+  EPHOST_ASSIGN_OR_RETURN(completed.text, read_file(file, manifest::kMaxYamlBytes));
+  EPHOST_ASSIGN_OR_RETURN(const Manifest read, manifest::parse_manifest(completed.text, file));
   EPHOST_ASSIGN_OR_RETURN(const Checksums libraries, missing_library_checksums(read));
-  if (!libraries.empty()) {
-    completed.added.emplace_back("sha256");
-    text += entry_text("sha256", libraries);
+  add_entry("sha256", libraries, completed);
+  EPHOST_ASSIGN_OR_RETURN(completed.manifest, parse_completed(completed, file));
+  EPHOST_ASSIGN_OR_RETURN(FolderContent content, FolderList(read).list());
+  leave_to_others(content);
+  leave_out_covered(completed.manifest, content.files);
+  EPHOST_RETURN_IF_ERROR(check_stated_files(read));
+  if (read.files.empty() && !content.is_shared) {
+    // Libraries get their checksum in `sha256` or not at all.
+    std::set<std::string> files = content.files;
+    for (const auto& [platform, library] : read.libraries) files.erase(library.path);
+    EPHOST_ASSIGN_OR_RETURN(const Checksums checksums, checksums_of(read, files));
+    add_entry("files", checksums, completed);
+    EPHOST_ASSIGN_OR_RETURN(completed.manifest, parse_completed(completed, file));
+    leave_out_covered(completed.manifest, content.files);
   }
-  if (read.files.empty()) {
-    EPHOST_ASSIGN_OR_RETURN(const std::optional<Checksums> files, FolderList(read).list());
-    if (files && !files->empty()) {
-      completed.added.emplace_back("files");
-      text += entry_text("files", *files);
-    }
-  }
-  for (const auto& [path, stated] : read.files) {
-    EPHOST_ASSIGN_OR_RETURN(const std::string found, checksum_of(read, path));
-    if (found != stated) return differs(read, path, found);
-  }
-  auto parsed = manifest::parse_manifest(text, file);
-  if (!parsed.ok()) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        formatted("the keys {} cannot be added to {}, as its last lines do not allow it; "
-                  "write them there yourself: {}",
-                  join(completed.added, ", "), quote(file.native()), parsed.status().message()));
-  }
-  completed.manifest = std::move(*parsed);
-  completed.text = std::move(text);
+  completed.uncovered.assign(content.files.begin(), content.files.end());
   return completed;
 }
 

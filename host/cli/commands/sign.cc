@@ -28,6 +28,21 @@ bool is_manifest(const fs::path& file) {
   return file.extension() == ".yaml" || file.extension() == ".yml";
 }
 
+// "  not covered: a.bin, b.bin and 3 more; ...", or nothing.
+std::string uncovered_text(const SignedFile& one) {
+  constexpr size_t kMostNames = 8;
+  if (one.uncovered.empty()) return {};
+  std::vector<std::string> names;
+  for (const std::string& name : one.uncovered) {
+    if (names.size() < kMostNames) names.push_back(printable_line(name));
+  }
+  const size_t others = one.uncovered.size() - names.size();
+  return formatted(
+      "  not covered: {}{}; if the plugin uses them, list them in \"files\" of the manifest and "
+      "sign it again\n",
+      join(names, ", "), others == 0 ? "" : formatted(" and {} more", others));
+}
+
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Signer signer, Signer::create(flags.signing));
@@ -45,11 +60,14 @@ Result<int> run(const Flags& flags) {
   Json files = Json::array();
   std::string text;
   for (const SignedFile& one : all) {
-    files.push_back(
-        {{"file", one.file.native()}, {"signature", one.signature.native()}, {"added", one.added}});
+    files.push_back({{"file", one.file.native()},
+                     {"signature", one.signature.native()},
+                     {"added", one.added},
+                     {"not_covered", one.uncovered}});
     text += formatted("{}: signed in {}{}\n", printable_line(one.file.native()),
                       printable_line(one.signature.filename().native()),
                       one.added.empty() ? "" : "; added " + join(one.added, " and "));
+    text += uncovered_text(one);
   }
   const std::string id = trust::to_text(signer.key());
   if (flags.report.json()) {
@@ -68,7 +86,8 @@ Command add_sign(ArgumentParser& root) {
       "sign", "Sign manifests of plugins and context models, so that others can trust them");
   app.footer(
       "Writes FILE.minisig beside each file. A manifest gets the checksums that it lacks, of its\n"
-      "libraries and of the other files in its folder, before it is signed.");
+      "libraries and of the other files in its folders, before it is signed; files that are then\n"
+      "still not covered are named.");
   app.add("FILE", flags->files, "Manifests (.yaml, .yml) and context models")
       .type_name("FILE")
       .required();

@@ -32,11 +32,24 @@ Result<std::optional<int64_t>> expiry_of(const std::string& text) {
                 formatted("--expires is {}, which has passed; give a later time", quote(text)));
 }
 
+// Fails if the signature is not of the file that lies there now.
+Status verify_signature(const fs::path& file, const fs::path& signature,
+                        const trust::PublicKey& key) {
+  EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(signature, trust::kMaxSignatureBytes));
+  EPHOST_ASSIGN_OR_RETURN(const trust::Signature parsed, trust::parse_signature(text));
+  EPHOST_ASSIGN_OR_RETURN(const MappedFile content, MappedFile::open(file));
+  if (trust::verify(parsed, key, content.bytes()).ok()) return {};
+  return Status(
+      StatusCode::kFail,
+      formatted("{} was changed while it was being signed; sign it again", quote(file.native())));
+}
+
 Result<SignedFile> write_signature(const fs::path& file, const trust::Signature& signature,
-                                   std::vector<std::string> added) {
+                                   const trust::PublicKey& key) {
   const fs::path path = trust::signature_file(file);
   EPHOST_RETURN_IF_ERROR(write_file_atomically(path, as_bytes(trust::to_text(signature))));
-  return SignedFile{file, path, std::move(added)};
+  EPHOST_RETURN_IF_ERROR(verify_signature(file, path, key));
+  return SignedFile{.file = file, .signature = path, .added = {}, .uncovered = {}};
 }
 
 // What is wrong with the model, apart from the signature that it has by now.
@@ -82,8 +95,13 @@ Result<SignedFile> Signer::sign_manifest(const fs::path& file) const {
                                  .provider = completed.manifest.subject(),
                                  .version = completed.manifest.version.to_string(),
                                  .expires = expires_};
-  return write_signature(file, key_.sign(as_bytes(completed.text), trust::to_text(facts)),
-                         completed.added);
+  EPHOST_ASSIGN_OR_RETURN(
+      SignedFile written,
+      write_signature(file, key_.sign(as_bytes(completed.text), trust::to_text(facts)),
+                      key_.public_key()));
+  written.added = completed.added;
+  written.uncovered = completed.uncovered;
+  return written;
 }
 
 Status Signer::sign_one_model(const fs::path& file, const std::vector<std::string>& names,
@@ -103,7 +121,7 @@ Status Signer::sign_one_model(const fs::path& file, const std::vector<std::strin
   EPHOST_ASSIGN_OR_RETURN(const MappedFile model, MappedFile::open(file));
   EPHOST_ASSIGN_OR_RETURN(
       SignedFile written,
-      write_signature(file, key_.sign(model.bytes(), trust::to_text(facts)), {}));
+      write_signature(file, key_.sign(model.bytes(), trust::to_text(facts)), key_.public_key()));
   out.push_back(std::move(written));
   return {};
 }

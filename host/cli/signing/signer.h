@@ -24,7 +24,8 @@ struct SigningFlags {
 struct SignedFile {
   std::filesystem::path file;
   std::filesystem::path signature;
-  std::vector<std::string> added;  // keys that the manifest did not have
+  std::vector<std::string> added;      // keys that the manifest did not have
+  std::vector<std::string> uncovered;  // files of the plugin that the manifest does not list
 };
 
 class Signer {
@@ -32,7 +33,8 @@ class Signer {
   // Reads the key, and the passphrase if the key needs one.
   static Result<Signer> create(const SigningFlags& flags);
 
-  // Completes the manifest of a plugin and signs it.
+  // Completes the manifest of a plugin and signs it. Here and below, what was written is read again
+  // and verified.
   [[nodiscard]] Result<SignedFile> sign_manifest(const std::filesystem::path& file) const;
   // Signs a context model and the specialised models that it states, after everything that they
   // state about their files was found to be right.

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "host/manifest/installation.h"
 #include "host/manifest/platform.h"
 #include "tests/unit/trust/samples.h"
 
@@ -23,7 +24,8 @@ std::string sha256(std::string_view content) { return sha256_of(as_bytes(content
 TEST(CompleteManifest, AddsWhatTheManifestDoesNotState) {
   const Plugin plugin;
   plugin.folder.write("plugin/data/it's a kernel.bin", "kernel");
-  plugin.folder.write("plugin/.hidden", "");
+  plugin.folder.write("plugin/.libs/libdependency.so", "dependency");
+  plugin.folder.write("plugin/config.yaml", "power: high\n");
   plugin.folder.write("plugin/acme.yaml.minisig", "");
   const auto completed = complete_manifest(plugin.manifest_file());
   ASSERT_TRUE(completed.ok()) << completed.status().message();
@@ -31,7 +33,55 @@ TEST(CompleteManifest, AddsWhatTheManifestDoesNotState) {
   EXPECT_TRUE(completed->text.starts_with(kManifest));
   EXPECT_EQ(completed->manifest.library_for("linux-x86_64")->sha256, sha256("library"));
   EXPECT_THAT(completed->manifest.files,
-              ElementsAre(std::pair("data/it's a kernel.bin", sha256("kernel"))));
+              ElementsAre(std::pair(".libs/libdependency.so", sha256("dependency")),
+                          std::pair("config.yaml", sha256("power: high\n")),
+                          std::pair("data/it's a kernel.bin", sha256("kernel"))));
+  EXPECT_THAT(completed->uncovered, IsEmpty());
+}
+
+TEST(CompleteManifest, ListsTheFolderThatTheLibraryIsInstalledIn) {
+  const Plugin plugin;
+  std::string text(kManifest);
+  const std::string path = "acme/lib/libacme.so";
+  text.replace(text.find("linux-x86_64: libacme.so"), 24,
+               std::string(manifest::host_platform()) + ": " + path);
+  const std::filesystem::path folder = plugin.folder / "share/ephost/plugins";
+  plugin.folder.write("share/ephost/plugins/acme.yaml", text);
+  const std::filesystem::path libraries = *manifest::library_directory_for(folder);
+  const auto install = [&](std::string_view name) {
+    plugin.folder.write(std::filesystem::relative(libraries / name, plugin.folder.path()).native(),
+                        name);
+  };
+  install(path);
+  install("acme/deps/libdependency.so");
+  install("other/libother.so");
+  const auto completed = complete_manifest(folder / "acme.yaml");
+  ASSERT_TRUE(completed.ok()) << completed.status().message();
+  EXPECT_THAT(completed->added, ElementsAre("sha256", "files"));
+  EXPECT_THAT(completed->manifest.files, ElementsAre(Key("acme/deps/libdependency.so")));
+}
+
+// Nothing may differ from what lies there, which is what the signature is compared with.
+TEST(CompleteManifest, AddsNothingToACompleteOneWithoutAFinalNewline) {
+  const Plugin plugin;
+  std::string text = complete_manifest(plugin.manifest_file())->text;
+  text.pop_back();
+  plugin.folder.write("plugin/acme.yaml", text);
+  const auto again = complete_manifest(plugin.manifest_file());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_THAT(again->added, IsEmpty());
+  EXPECT_EQ(again->text, text);
+}
+
+TEST(CompleteManifest, NamesWhatItsFilesDoNotList) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/data.bin", "data");
+  plugin.folder.write("plugin/acme.yaml", complete_manifest(plugin.manifest_file())->text);
+  plugin.folder.write("plugin/later.bin", "later");
+  const auto again = complete_manifest(plugin.manifest_file());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_THAT(again->added, IsEmpty());
+  EXPECT_THAT(again->uncovered, ElementsAre("later.bin"));
 }
 
 TEST(CompleteManifest, LeavesACompleteOneAlone) {
@@ -60,10 +110,16 @@ TEST(CompleteManifest, RefusesWhatDoesNotBelongTogether) {
 TEST(CompleteManifest, TakesNoFilesFromAFolderOfSeveralPlugins) {
   const Plugin plugin;
   plugin.folder.write("plugin/data.bin", "data");
-  plugin.folder.write("plugin/other.yaml", "");
+  std::string other(kManifest);
+  other.replace(other.find("libacme.so"), 10, "libother.so");
+  plugin.folder.write("plugin/other.yaml", other + "files: { other.bin: " + sha256("") + " }\n");
+  plugin.folder.write("plugin/libother.so", "");
+  plugin.folder.write("plugin/other.bin", "");
+  plugin.folder.write("plugin/other.yaml.minisig", "");
   const auto completed = complete_manifest(plugin.manifest_file());
   ASSERT_TRUE(completed.ok()) << completed.status().message();
   EXPECT_THAT(completed->added, ElementsAre("sha256"));
+  EXPECT_THAT(completed->uncovered, ElementsAre("data.bin"));
 }
 
 TEST(CompleteManifest, KnowsLibrariesOfOtherPlatforms) {
