@@ -146,6 +146,9 @@ class Pipeline {
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
 
+    // Hold a context model against its signature before anybody else hears of it.
+    EPHOST_RETURN_IF_ERROR(check_signature(source));
+
     // Create the providers, in order of priority, under the layers that the user asked for.
     EPHOST_RETURN_IF_ERROR(make_layers());
     EPHOST_RETURN_IF_ERROR(
@@ -161,7 +164,6 @@ class Pipeline {
     if (hooks_.substitute || prepared_.operators != nullptr) {
       EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.complete_import(prepared_); }));
     }
-    EPHOST_RETURN_IF_ERROR(check_signature(source));
     reader_.release_report();
     // From here on, it is settled which model runs, and its types are inferred.
 
@@ -300,19 +302,24 @@ class Pipeline {
   Status substitute(ModelSource& source) {
     if (std::optional<ModelSource> other = hooks_.substitute(prepared_, reader_.report())) {
       source = std::move(*other);
-      is_substituted_ = true;
       EPHOST_RETURN_IF_ERROR(reader_.replace(source, prepared_));
+      // A model of the cache store is signed with a key of the store's own.
+      if (signature_policy() == SignaturePolicy::kOff) return {};
+      return reader_.check_signature(source, prepared_, store_verifier(),
+                                     SignaturePolicy::kRequire);
     }
     return Status::ok_status();
   }
 
-  // A model of the cache store is signed with a key of the store's own.
+  [[nodiscard]] SignaturePolicy signature_policy() const {
+    return trust::strictest(environment_.state().registry.verifier().policy(), config_.signatures);
+  }
+
   Status check_signature(const ModelSource& source) {
-    const trust::Verifier& verifier = environment_.state().registry.verifier();
-    const SignaturePolicy policy = trust::strictest(verifier.policy(), config_.signatures);
+    const SignaturePolicy policy = signature_policy();
     if (policy == SignaturePolicy::kOff) return {};
-    if (!is_substituted_) return reader_.check_signature(source, prepared_, verifier, policy);
-    return reader_.check_signature(source, prepared_, store_verifier(), SignaturePolicy::kRequire);
+    return reader_.check_signature(source, prepared_, environment_.state().registry.verifier(),
+                                   policy);
   }
 
   // Inlines calls that the providers do not claim, and optimizes the result. This comes before any
@@ -446,7 +453,6 @@ class Pipeline {
   const PipelineHooks& hooks_;
   bool defers_checksums_;
   bool has_loaded_ = false;
-  bool is_substituted_ = false;
   bool has_wrong_checksum_ = false;
   ModelReader reader_;
   PreparedModel prepared_;

@@ -216,6 +216,7 @@ ContextSourceReport check_source(const manifest::SearchResult& search,
 struct Examined {
   context::VerifyReport report;
   trust::SignatureState signature;
+  bool is_refused = false;  // because of its signature
   std::vector<std::string> files;
 };
 
@@ -239,7 +240,7 @@ Result<Examined> read_and_verify(const std::filesystem::path& path, bool compare
   for (const auto& [name, content] : session::open_model_files(model, load_options)) {
     examined.files.push_back(name);
   }
-  if (!compare_checksums) return examined;
+  if (!compare_checksums && verifier.policy() == SignaturePolicy::kOff) return examined;
   examined.signature =
       verifier.examine_model(path, file->bytes(), session::open_model_files(model, load_options));
   const Status status = examined.signature.status.ok()
@@ -248,6 +249,7 @@ Result<Examined> read_and_verify(const std::filesystem::path& path, bool compare
   if (!status.ok() && !examined.report.nodes.empty() &&
       (verifier.policy() == SignaturePolicy::kRequire ||
        (verifier.policy() == SignaturePolicy::kWarn && examined.signature.is_revoked))) {
+    examined.is_refused = true;
     examined.report.problems.push_back(status.message());
   }
   return examined;
@@ -280,7 +282,8 @@ ContextNodeReport describe(const context::VerifiedNode& node) {
 
 // Verifies the specialised models that the context model states, and adds their nodes and problems.
 void examine_specializations(const std::filesystem::path& path, bool compare_checksums,
-                             const trust::Verifier& verifier, context::VerifyReport& found) {
+                             const trust::Verifier& verifier, Examined& out) {
+  context::VerifyReport& found = out.report;
   const std::map<std::string, context::ContentChecksum> stated = found.specializations;
   for (const auto& [name, checksum] : stated) {
     const auto problem = [&found, &name = name](const std::string& what) {
@@ -297,6 +300,7 @@ void examine_specializations(const std::filesystem::path& path, bool compare_che
       continue;
     }
     context::VerifyReport* const one = &examined->report;
+    out.is_refused = out.is_refused || examined->is_refused;
     std::ranges::move(one->nodes, std::back_inserter(found.nodes));
     for (const std::string& text : one->problems) problem(text);
     for (const std::string& text : one->unchecked) found.unchecked.push_back(name + ": " + text);
@@ -323,8 +327,8 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
                              const VerifyContextOptions& options) {
   const trust::Verifier& verifier = environment.state().registry.verifier();
   EPHOST_ASSIGN_OR_RETURN(Examined examined, examine(model, options.compare_checksums, verifier));
+  examine_specializations(model, options.compare_checksums, verifier, examined);
   context::VerifyReport& found = examined.report;
-  examine_specializations(model, options.compare_checksums, verifier, found);
   if (found.nodes.empty() && found.ok()) {
     return Status(StatusCode::kInvalidArgument,
                   quote(model.native()) +
@@ -337,7 +341,7 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
   for (const auto& [name, checksum] : found.specializations) {
     report.specialized_models.push_back(name);
   }
-  if (options.compare_checksums) {
+  if (options.compare_checksums || verifier.policy() != SignaturePolicy::kOff) {
     report.signature = examined.signature.summary();
     report.signature_problem = examined.signature.status.message();
   }
@@ -356,12 +360,13 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
     EPHOST_ASSIGN_OR_RETURN(chosen, choose_requested(*plugins, *options.requests));
   }
   Judge judge(environment, config, options.device);
+  // No plugin hears what a model says whose signature was refused.
+  const bool asks = options.providers == Providers::kAsk && !examined.is_refused;
   for (const auto& [source, compatibility] : sources) {
-    report.sources.push_back(
-        check_source(*plugins, chosen ? &*chosen : nullptr, source, compatibility,
-                     options.providers == Providers::kAsk ? &judge : nullptr, report.problems));
+    report.sources.push_back(check_source(*plugins, chosen ? &*chosen : nullptr, source,
+                                          compatibility, asks ? &judge : nullptr, report.problems));
   }
-  if (options.providers == Providers::kAsk) EPHOST_RETURN_IF_ERROR(judge.check_device());
+  if (asks) EPHOST_RETURN_IF_ERROR(judge.check_device());
   return report;
 }
 

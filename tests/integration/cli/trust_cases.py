@@ -393,8 +393,11 @@ class ModelTest(TrustTest):
         self.ephost("sign", self.model, "--key", "vendor.key")
         report = self.json(*self.require("verify", self.model))
         self.assertEqual(report["signature"], f"signed by {self.id}")
+        self.assertNotEqual(report["sources"][0]["verdict"], "not asked")
         self.assertIn("the signature covers the model file", self.ephost("verify", self.model).stdout)
 
+        # No plugin hears what such a model says.
+        self.assertEqual([source["verdict"] for source in report["sources"]], ["not asked"])
     def test_signing_needs_a_file(self):
         self.refusal("INVALID_ARGUMENT", "compile", tiny("tiny_cnn"), "--ep", "dnnl", "-o", "-", "--sign", "vendor.key")
 
