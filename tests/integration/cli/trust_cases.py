@@ -274,7 +274,7 @@ class NeighbourTest(TrustTest):
         self.sign(omit=["libdependency.so"])
         for isolation in ("none", "worker"):
             error = self.refusal("EP_FAIL", *self.command(isolation))
-            self.assertIn("libdependency.so\" lies in the plugin's folder", error)
+            self.assertIn("libdependency.so\" was loaded with the plugin", error)
 
     def test_require_loads_what_the_manifest_lists(self):
         self.sign()
