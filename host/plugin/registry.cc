@@ -139,12 +139,13 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
     const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
   EPHOST_ASSIGN_OR_RETURN(PluginFiles files, check_before_loading(plugin, host_));
   Status coverage = coverage_of(plugin, files);
-  EPHOST_RETURN_IF_ERROR(check_signature(plugin, coverage, signatures));
+  EPHOST_RETURN_IF_ERROR(check_signature(plugin, files.library().bytes(), coverage, signatures));
   const bool listed_only = listed_only_ || signatures == SignaturePolicy::kRequire;
   EPHOST_ASSIGN_OR_RETURN(OpenedLibrary opened, open_library(files, listed_only));
   if (coverage.ok() && !opened.unlisted.empty()) {
     coverage = unlisted_library(opened.unlisted);
-    EPHOST_RETURN_IF_ERROR(check_signature(plugin, coverage, signatures));
+    EPHOST_RETURN_IF_ERROR(
+        check_signature(plugin, opened.library->content(), coverage, signatures));
   }
   EPHOST_ASSIGN_OR_RETURN(auto loaded,
                           negotiate_with(std::move(opened.library), plugin.manifest, host_));
@@ -153,10 +154,12 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
   return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
 }
 
-Status Registry::check_signature(const manifest::FoundPlugin& plugin, const Status& coverage,
+Status Registry::check_signature(const manifest::FoundPlugin& plugin,
+                                 std::span<const std::byte> library, const Status& coverage,
                                  SignaturePolicy signatures) {
   if (signatures == SignaturePolicy::kOff) return {};
-  const trust::SignatureState state = verifier_.examine_plugin(plugin.manifest, plugin.text);
+  const trust::SignatureState state =
+      verifier_.examine_plugin(plugin.manifest, plugin.text, library);
   Status status = state.status.ok() ? coverage : state.status;
   if (status.ok() || signatures == SignaturePolicy::kRequire || state.is_revoked) return status;
   if (warned_.insert(plugin.manifest.file).second) log_warning(status.message());
@@ -171,7 +174,7 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::Found
   if (auto loaded = plugins_[key].lock()) {
     EPHOST_RETURN_IF_ERROR(
         check_signature({loaded->manifest, loaded->library->path(), loaded->manifest_text},
-                        loaded->coverage, signatures));
+                        loaded->library->content(), loaded->coverage, signatures));
     return loaded;
   }
   if (const auto refusal = refusals_.find(key); refusal != refusals_.end()) return refusal->second;
@@ -206,7 +209,7 @@ Status Registry::check(const manifest::FoundPlugin& plugin, SignaturePolicy sign
   EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin));
   EPHOST_ASSIGN_OR_RETURN(const PluginFiles files, check_before_loading(plugin, host_));
   const auto lock = lock_loading();
-  return check_signature(plugin, coverage_of(plugin, files),
+  return check_signature(plugin, files.library().bytes(), coverage_of(plugin, files),
                          trust::strictest(verifier_.policy(), signatures));
 }
 

@@ -6,11 +6,13 @@
 #include <ephost/ext/layer.h>
 #include <ephost/plugin_abi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -106,9 +108,10 @@ class Registry {
     std::filesystem::path unlisted;  // as Library::unlisted has it, for this plugin
   };
   Result<OpenedLibrary> open_library(PluginFiles& files, bool listed_only);
-  // Under the policy `signatures`. `coverage` is as LoadedPlugin has it.
-  Status check_signature(const manifest::FoundPlugin& plugin, const Status& coverage,
-                         SignaturePolicy signatures);
+  // Under the policy `signatures`. `library` is the content of the plugin's library, and `coverage`
+  // is as LoadedPlugin has it.
+  Status check_signature(const manifest::FoundPlugin& plugin, std::span<const std::byte> library,
+                         const Status& coverage, SignaturePolicy signatures);
 
   HostOffer host_;
   Quarantine quarantine_;

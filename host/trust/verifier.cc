@@ -22,6 +22,7 @@ struct Verifier::Subject {
   fs::path file;  // empty: none
   std::span<const std::byte> content;
   const manifest::Manifest* manifest = nullptr;  // null for a context model
+  std::span<const std::byte> library = {};       // of a plugin; empty if it is not known
   const ModelFiles* files = nullptr;             // null for a plugin
 
   [[nodiscard]] std::string_view what() const {
@@ -80,27 +81,15 @@ Status check_statements(const SignedFacts& facts, const manifest::Manifest& mani
                 quote(facts.provider), facts.version, quote(manifest.subject()), version));
 }
 
-// The first part of the plugin or model that was revoked; empty if none was.
-Result<std::string> revoked_part(const Revocations& revoked, std::span<const std::byte> content,
-                                 const manifest::Manifest* manifest, const ModelFiles* files) {
-  if (revoked.files.empty()) return std::string();
-  EPHOST_ASSIGN_OR_RETURN(std::string sha256, sha256_of(content));
-  if (revoked.files.contains(sha256)) return sha256;
-  if (manifest != nullptr) {
-    for (const auto& [platform, library] : manifest->libraries) {
-      if (library.sha256 && revoked.files.contains(*library.sha256)) return *library.sha256;
-    }
-    for (const auto& [path, stated] : manifest->files) {
-      if (revoked.files.contains(stated)) return stated;
-    }
+// The first checksum that the manifest states and that was revoked; empty if none was.
+std::string revoked_statement(const Revocations& revoked, const manifest::Manifest& manifest) {
+  for (const auto& [platform, library] : manifest.libraries) {
+    if (library.sha256 && revoked.files.contains(*library.sha256)) return *library.sha256;
   }
-  if (files != nullptr) {
-    for (const auto& [name, bytes] : *files) {
-      EPHOST_ASSIGN_OR_RETURN(sha256, sha256_of(bytes));
-      if (revoked.files.contains(sha256)) return sha256;
-    }
+  for (const auto& [path, stated] : manifest.files) {
+    if (revoked.files.contains(stated)) return stated;
   }
-  return std::string();
+  return {};
 }
 
 Status check_files(const SignedFacts& facts, const ModelFiles& files) {
@@ -141,6 +130,25 @@ std::string SignatureState::summary() const {
   return is_signed ? "not trusted" : "unsigned";
 }
 
+// The first part of the plugin or model that was revoked; empty if none was.
+Result<std::string> Verifier::revoked_part(const Revocations& revoked, const Subject& subject) {
+  if (revoked.files.empty()) return std::string();
+  if (subject.manifest != nullptr) {
+    std::string stated = revoked_statement(revoked, *subject.manifest);
+    if (!stated.empty()) return stated;
+  }
+  std::vector<std::span<const std::byte>> parts = {subject.content};
+  if (!subject.library.empty()) parts.push_back(subject.library);
+  if (subject.files != nullptr) {
+    for (const auto& [name, bytes] : *subject.files) parts.push_back(bytes);
+  }
+  for (const std::span<const std::byte> part : parts) {
+    EPHOST_ASSIGN_OR_RETURN(std::string sha256, sha256_of(part));
+    if (revoked.files.contains(sha256)) return sha256;
+  }
+  return std::string();
+}
+
 Result<Verifier> Verifier::create(SignaturePolicy wanted) {
   EPHOST_ASSIGN_OR_RETURN(const MachinePolicy machine, load_machine_policy(machine_policy_file()));
   return create(wanted, machine);
@@ -153,9 +161,10 @@ Result<Verifier> Verifier::create(SignaturePolicy wanted, const MachinePolicy& m
   return Verifier(strictest(strictest(wanted, variable), machine.signatures), std::move(sources));
 }
 
-SignatureState Verifier::examine_plugin(const manifest::Manifest& manifest,
-                                        std::string_view text) const {
-  return examine(Subject{.file = manifest.file, .content = as_bytes(text), .manifest = &manifest});
+SignatureState Verifier::examine_plugin(const manifest::Manifest& manifest, std::string_view text,
+                                        std::span<const std::byte> library) const {
+  return examine(Subject{
+      .file = manifest.file, .content = as_bytes(text), .manifest = &manifest, .library = library});
 }
 
 SignatureState Verifier::examine_model(const fs::path& file, std::span<const std::byte> content,
@@ -180,8 +189,7 @@ SignatureState Verifier::examine(const Subject& subject) const {
                   trusted.status().message());
   }
   trusted->keys.insert(trusted->keys.end(), sources_.keys.begin(), sources_.keys.end());
-  const auto revoked =
-      revoked_part(trusted->revoked, subject.content, subject.manifest, subject.files);
+  const auto revoked = revoked_part(trusted->revoked, subject);
   if (!revoked.ok()) return refuse("cannot be checked: " + revoked.status().message());
   if (!revoked->empty()) {
     state.is_revoked = true;

@@ -76,9 +76,12 @@ class Verifier {
   [[nodiscard]] const Sources& sources() const { return sources_; }
 
   // The signature of a manifest that has this text, which covers the plugin's files if the manifest
-  // states their checksums. The files themselves are not looked at.
+  // states their checksums. `library` is the content of the plugin's library, if that is known, as
+  // it may have been revoked although the manifest does not state its checksum. The files whose
+  // checksum is stated are not looked at.
   [[nodiscard]] SignatureState examine_plugin(const manifest::Manifest& manifest,
-                                              std::string_view text) const;
+                                              std::string_view text,
+                                              std::span<const std::byte> library = {}) const;
 
   // The signature of a context model with this content. `file` is where it was read from; empty:
   // from memory, so that nothing can be beside it. `files` are the external files that it uses.
@@ -89,6 +92,8 @@ class Verifier {
  private:
   struct Subject;
   [[nodiscard]] SignatureState examine(const Subject& subject) const;
+  [[nodiscard]] static Result<std::string> revoked_part(const Revocations& revoked,
+                                                        const Subject& subject);
   [[nodiscard]] Status judge(const Subject& subject, const TrustedKeys& trusted,
                              SignatureState& state, const Signature& signature) const;
 

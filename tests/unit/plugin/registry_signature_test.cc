@@ -146,6 +146,16 @@ TEST_F(RegistrySignature, RefusesWhatWasRevokedUnderWarn) {
   EXPECT_THAT(registry.load(find()).status().message(), HasSubstr("was revoked"));
 }
 
+TEST_F(RegistrySignature, RefusesARevokedLibraryThatTheManifestDoesNotState) {
+  const std::string library = test::read_bytes(library_);
+  ASSERT_TRUE(trust::revoke(folder_ / "trust", {.files = {*sha256_of(as_bytes(library))}}).ok());
+  Registry registry;
+  registry.set_verifier(verifier(SignaturePolicy::kWarn));
+  EXPECT_THAT(registry.check(find()).message(), HasSubstr("was revoked"));
+  EXPECT_THAT(registry.load(find()).status().message(), HasSubstr("was revoked"));
+  EXPECT_FALSE(is_mapped());
+}
+
 TEST_F(RegistrySignature, OfAStricterSessionIsJudgedForThatSession) {
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kOff));
