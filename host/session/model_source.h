@@ -20,6 +20,9 @@ struct ModelSource {
   std::shared_ptr<const MappedFile> file;           // of `path`; null: opened when it is read
   // External data that is open already, by the location that the model states.
   std::map<std::string, graph::Blob> external_data = {};
+  // Of an entry of the cache store: what its signature covers besides its files
+  // (caching/store_signatures.h).
+  std::string signed_description = {};
 };
 
 }  // namespace ephost::session

@@ -188,6 +188,7 @@ SignatureState Verifier::examine(const Subject& subject) const {
     return refuse("cannot be checked, because the trusted keys cannot be read: " +
                   trusted.status().message());
   }
+  if (!sources_.takes_keys) trusted->keys.clear();
   trusted->keys.insert(trusted->keys.end(), sources_.keys.begin(), sources_.keys.end());
   const auto revoked = revoked_part(trusted->revoked, subject);
   if (!revoked.ok()) return refuse("cannot be checked: " + revoked.status().message());

@@ -59,6 +59,7 @@ class Verifier {
     bool user_keys = true;
     std::function<int64_t()> clock = current_time;
     std::vector<TrustedKey> keys = {};  // that count besides those in the folders
+    bool takes_keys = true;             // whether keys in the folders count; revocations always do
   };
 
   // Checks nothing.
@@ -91,9 +92,9 @@ class Verifier {
 
  private:
   struct Subject;
-  [[nodiscard]] SignatureState examine(const Subject& subject) const;
   [[nodiscard]] static Result<std::string> revoked_part(const Revocations& revoked,
                                                         const Subject& subject);
+  [[nodiscard]] SignatureState examine(const Subject& subject) const;
   [[nodiscard]] Status judge(const Subject& subject, const TrustedKeys& trusted,
                              SignatureState& state, const Signature& signature) const;
 

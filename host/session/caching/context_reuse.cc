@@ -58,7 +58,7 @@ Result<context::LoadedContext> load_entry(const FoundEntry& entry, const Session
   if (config.signatures != SignaturePolicy::kOff) {
     EPHOST_RETURN_IF_ERROR(check_model_signature(store_verifier(), SignaturePolicy::kRequire,
                                                  entry.model->path(), entry.model->bytes(), model,
-                                                 options));
+                                                 options, signed_description(entry.stated)));
   }
   return context::load_context(model, options);
 }

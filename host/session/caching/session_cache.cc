@@ -128,7 +128,9 @@ std::optional<ModelSource> SessionCache::look_up(const PreparedModel& prepared,
     return std::nullopt;
   }
   if (!entry_) return std::nullopt;
-  return ModelSource{.path = entry_->model->path(), .file = entry_->model};
+  return ModelSource{.path = entry_->model->path(),
+                     .file = entry_->model,
+                     .signed_description = signed_description(entry_->stated)};
 }
 
 Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportReport& read) {
@@ -236,11 +238,8 @@ Status SessionCache::try_publish(const PreparedModel& prepared) {
   }
   entry.contexts.assign(digests_.begin(), digests_.end());
   if (config_.signatures != SignaturePolicy::kOff) {
-    std::vector<std::string> others;
-    for (const auto& [name, checksum] : entry.files) {
-      if (name != staged.model_path().filename().native()) others.push_back(name);
-    }
-    EPHOST_RETURN_IF_ERROR(sign_entry(staged.model_path(), others));
+    entry.key_text = key_.text;
+    EPHOST_RETURN_IF_ERROR(sign_entry(staged.model_path(), entry));
   }
   EPHOST_RETURN_IF_ERROR(store_->publish(std::move(staged), key_, std::move(entry)));
   ++stored_;

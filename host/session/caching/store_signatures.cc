@@ -77,24 +77,35 @@ fs::path store_key_file() {
 Status prepare_store_key() { return store_key().status(); }
 
 trust::Verifier store_verifier() {
-  trust::Verifier::Sources sources{.places = {}};
+  trust::Verifier::Sources sources{.takes_keys = false};
   if (const auto key = store_key(); key.ok()) {
     sources.keys.push_back({.key = key->public_key(), .name = "this cache store", .models = true});
   }
   return {SignaturePolicy::kRequire, std::move(sources)};
 }
 
-Status sign_entry(const fs::path& model, const std::vector<std::string>& files) {
+std::string signed_description(const context::CacheEntry& entry) {
+  return context::to_text({.key_text = entry.key_text,
+                           .files = {},
+                           .partitions = {},
+                           .contexts = entry.contexts,
+                           .model_name = {}});
+}
+
+Status sign_entry(const fs::path& model, const context::CacheEntry& entry) {
   EPHOST_ASSIGN_OR_RETURN(const trust::SecretKey key, store_key());
   EPHOST_ASSIGN_OR_RETURN(const MappedFile content, MappedFile::open(model));
   std::vector<MappedFile> mapped;
   trust::ModelFiles contents;
-  for (const std::string& name : files) {
+  for (const auto& [name, checksum] : entry.files) {
+    if (name == model.filename().native()) continue;
     EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(model.parent_path() / name));
     contents.emplace(name, file.bytes());
     mapped.push_back(std::move(file));
   }
   trust::SignedFacts facts{.time = trust::current_time(), .file = model.filename().native()};
+  const std::string description = signed_description(entry);
+  contents.emplace(context::kEntryFileName, as_bytes(description));
   EPHOST_ASSIGN_OR_RETURN(facts.files, trust::digest_of_files(contents));
   const std::string text = trust::to_text(key.sign(content.bytes(), trust::to_text(facts)));
   return write_file_atomically(trust::signature_file(model), as_bytes(text));

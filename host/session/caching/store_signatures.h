@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/context/store/cache_entry.h"
 #include "host/trust/verifier.h"
 
 namespace ephost::session {
@@ -20,12 +21,17 @@ namespace ephost::session {
 // Fails if there is no key, and none can be made: the reason why a store cannot be used.
 [[nodiscard]] Status prepare_store_key();
 
-// Accepts what that key signed, and nothing else; refuses everything where there is no key.
+// Accepts what that key signed, and nothing else; refuses everything where there is no key, and
+// what the user or the machine has revoked.
 [[nodiscard]] trust::Verifier store_verifier();
 
-// Signs the model of an entry together with its other files, which are those of these names in its
-// folder.
+// What a signature covers as if it were the file entry.txt: the description of the entry without
+// what follows from its files. So an entry counts for no key and no partitions but its own.
+[[nodiscard]] std::string signed_description(const context::CacheEntry& entry);
+
+// Signs the model of an entry together with its description and its other files, which are those of
+// the names in `entry` in the folder of the model.
 [[nodiscard]] Status sign_entry(const std::filesystem::path& model,
-                                const std::vector<std::string>& files);
+                                const context::CacheEntry& entry);
 
 }  // namespace ephost::session

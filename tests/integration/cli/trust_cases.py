@@ -430,4 +430,11 @@ class ModelTest(TrustTest):
 
 
 if __name__ == "__main__":
+    def test_revocations_hold_for_the_store(self):
+        entry = self.folder / "store" / "ephost-context-cache" / f"ephost-entry-{self.in_store()['key']}"
+        self.ephost("trust", "revoke", entry / "model_ctx.onnx")
+        again = self.in_store()
+        self.assertEqual(again["outcome"], "miss")
+        self.assertIn("was revoked", again["reason"])
+
     unittest.main()

@@ -138,7 +138,7 @@ Status ModelReader::check_signature(const ModelSource& source, const PreparedMod
   const std::filesystem::path& file = source.bytes ? config_.context_file_path : source.path;
   return check_model_signature(verifier, policy, file,
                                source.bytes ? *source.bytes : source.file->bytes(), prepared.model,
-                               load_options_);
+                               load_options_, source.signed_description);
 }
 
 Status ModelReader::complete_import(PreparedModel& prepared) const {

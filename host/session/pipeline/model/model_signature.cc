@@ -11,6 +11,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/store/cache_entry.h"
 
 namespace ephost::session {
 namespace {
@@ -64,12 +65,14 @@ Status check_model_writers(const std::filesystem::path& file, const context::Loa
 
 Status check_model_signature(const trust::Verifier& verifier, SignaturePolicy policy,
                              const std::filesystem::path& file, std::span<const std::byte> content,
-                             const graph::Model& model, context::LoadOptions& options) {
+                             const graph::Model& model, context::LoadOptions& options,
+                             std::string_view description) {
   if (policy == SignaturePolicy::kOff || context::find_ep_context_nodes(model.graph).empty()) {
     return {};
   }
-  const trust::SignatureState state =
-      verifier.examine_model(file, content, open_model_files(model, options));
+  trust::ModelFiles files = open_model_files(model, options);
+  if (!description.empty()) files[std::string(context::kEntryFileName)] = as_bytes(description);
+  const trust::SignatureState state = verifier.examine_model(file, content, files);
   Status status = state.status.ok() ? check_model_writers(file, options) : state.status;
   if (status.ok() || policy == SignaturePolicy::kRequire || state.is_revoked) return status;
   log_warning(status.message());

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "host/context/read/loader.h"
 #include "host/graph/graph.h"
@@ -31,11 +32,12 @@ namespace ephost::session {
 // INVALID_GRAPH if the policy is `require` and the signature beside `file` does not count, or
 // something was revoked; under `warn`, a warning. So for a model that check_model_writers refuses.
 // OK for a model without EPContext nodes. `content` is the model as it was read from `file`, which
-// is empty for one from memory.
+// is empty for one from memory. An entry of the cache store has a `description`, which its
+// signature covers besides its files.
 [[nodiscard]] Status check_model_signature(const trust::Verifier& verifier, SignaturePolicy policy,
                                            const std::filesystem::path& file,
                                            std::span<const std::byte> content,
-                                           const graph::Model& model,
-                                           context::LoadOptions& options);
+                                           const graph::Model& model, context::LoadOptions& options,
+                                           std::string_view description = {});
 
 }  // namespace ephost::session

@@ -3,13 +3,17 @@
 // with it, only a hit succeeds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "host/base/log.h"
 #include "host/context/folder_lock.h"
+#include "host/context/store/cache_entry.h"
 #include "host/context/store/owned_folder.h"
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/import.h"
@@ -116,6 +120,43 @@ TEST_F(CacheStoreSession, WorksWithEveryModelAndWithDnnl) {
     EXPECT_EQ(use(model_path(name), both).outcome, Outcome::kMiss);
     EXPECT_EQ(use(model_path(name), without_compilation(both)).outcome, Outcome::kHit);
   }
+}
+
+// Somebody who may write to the store, and has no key, puts an entry in the place of another one.
+TEST_F(CacheStoreSession, ASignedEntryCountsForItsOwnKeyAlone) {
+  ::setenv("XDG_STATE_HOME", (dir_ / "state").c_str(), 1);
+  const auto with_signatures = [&](OptionList scripted) {
+    SessionOptions wanted = options(std::move(scripted));
+    wanted.add_config_entry("session.signatures", "warn");
+    return wanted;
+  };
+  const CacheUse first = use(model_, with_signatures({}));
+  const CacheUse second = use(model_, with_signatures({{"claim", "every:2"}}));
+  ASSERT_NE(first.key, second.key);
+  const auto description = [&](const CacheUse& one) {
+    const std::string text = test::read(entry(one.key) / context::kEntryFileName);
+    return context::parse_cache_entry(text).value();
+  };
+  context::CacheEntry forged = description(first);
+  forged.key_text = description(second).key_text;
+  std::filesystem::remove_all(entry(second.key));
+  std::filesystem::copy(entry(first.key), entry(second.key),
+                        std::filesystem::copy_options::recursive);
+  std::ofstream(entry(second.key) / context::kEntryFileName) << context::to_text(forged);
+  const CacheUse third = use(model_, with_signatures({{"claim", "every:2"}}));
+  EXPECT_EQ(third.outcome, Outcome::kMiss);
+  EXPECT_THAT(third.reason, HasSubstr("signature"));
+  EXPECT_EQ(use(model_, with_signatures({})).outcome, Outcome::kHit);
+  ::unsetenv("XDG_STATE_HOME");
+}
+
+TEST_F(CacheStoreSession, IsUsedWhateverTheUmaskIs) {
+  ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  const mode_t before = ::umask(0);
+  EXPECT_EQ(use(model_, options()).outcome, Outcome::kMiss);
+  const CacheUse second = use(model_, options());
+  ::umask(before);
+  EXPECT_EQ(second.outcome, Outcome::kHit) << second.reason;
 }
 
 TEST_F(CacheStoreSession, IsOffWithoutItsFolder) {
