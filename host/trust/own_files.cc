@@ -10,6 +10,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/ownership.h"
+#include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 
@@ -84,21 +85,8 @@ Result<std::string> read_own_file(const fs::path& file, Owner owner, size_t max_
   return content;
 }
 
-Status make_own_folder(const fs::path& folder, mode_t mode) {
-  std::error_code error;
-  if (fs::is_directory(folder, error)) return {};
-  if (folder.has_parent_path()) {
-    fs::create_directories(folder.parent_path(), error);
-    if (error) return file_error("make the folder", folder.parent_path(), error.value());
-  }
-  if (::mkdir(folder.c_str(), mode) != 0 && errno != EEXIST) {
-    return file_error("make the folder", folder, errno);
-  }
-  return {};
-}
-
 Status write_own_file(const fs::path& file, std::string_view content, mode_t mode) {
-  EPHOST_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::create(file));
+  EPHOST_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::create(file, private_file_system()));
   EPHOST_RETURN_IF_ERROR(output.append(as_bytes(content)));
   if (::chmod(output.temporary_path().c_str(), mode) != 0) {
     return file_error("set the mode of", output.temporary_path(), errno);

@@ -22,9 +22,6 @@ enum class Owner { kRoot, kRootOrUser };
 [[nodiscard]] Result<std::string> read_own_file(const std::filesystem::path& file, Owner owner,
                                                 size_t max_bytes);
 
-// Makes the folder and those above it, for its owner alone; `mode` is that of the last one.
-[[nodiscard]] Status make_own_folder(const std::filesystem::path& folder, mode_t mode);
-
 // Replaces the file atomically; it gets this mode whatever the umask is.
 [[nodiscard]] Status write_own_file(const std::filesystem::path& file, std::string_view content,
                                     mode_t mode);

@@ -8,6 +8,7 @@
 
 #include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/base/utc_text.h"
@@ -186,7 +187,7 @@ Result<TrustedKeys> load_trusted_keys(const TrustPlaces& places, bool user_keys)
 }
 
 Status add_trusted_key(const fs::path& folder, const TrustedKey& key) {
-  EPHOST_RETURN_IF_ERROR(make_own_folder(folder, folder_mode(folder)));
+  EPHOST_RETURN_IF_ERROR(make_private_folders(folder, folder_mode(folder)));
   EPHOST_RETURN_IF_ERROR(check_own_folder(folder, Owner::kRootOrUser));
   std::string text = formatted("trust: 1\nkey: {}\n", encode_public_key(key.key));
   if (!key.name.empty()) text += formatted("name: {}\n", quote(key.name));
@@ -197,7 +198,7 @@ Status add_trusted_key(const fs::path& folder, const TrustedKey& key) {
 }
 
 Status revoke(const fs::path& folder, const Revocations& revoked) {
-  EPHOST_RETURN_IF_ERROR(make_own_folder(folder, folder_mode(folder)));
+  EPHOST_RETURN_IF_ERROR(make_private_folders(folder, folder_mode(folder)));
   EPHOST_RETURN_IF_ERROR(check_own_folder(folder, Owner::kRootOrUser));
   const fs::path file = folder / kRevocationsName;
   TrustedKeys known;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/ownership.h"
+#include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 
@@ -129,14 +129,6 @@ class WriteLock {
   int descriptor_;
 };
 
-Status make_folder(const fs::path& folder) {
-  std::error_code error;
-  if (fs::is_directory(folder, error)) return {};
-  fs::create_directories(folder.parent_path(), error);
-  if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return file_error("create", folder, errno);
-}
-
 Status nowhere_to_write() {
   return Status(StatusCode::kNoSuchFile,
                 "cannot find the state directory of this user; set HOME or XDG_STATE_HOME");
@@ -199,13 +191,13 @@ Status FailureRecords::write(const std::vector<FailureRecord>& records) const {
     --first;
   }
   for (; first != records.end(); ++first) text += to_line(*first);
-  return write_file_atomically(file_, as_bytes(text));
+  return write_file_atomically(file_, as_bytes(text), private_file_system());
 }
 
 Status FailureRecords::add(FailureRecord record) const {
   if (file_.empty()) return nowhere_to_write();
   if (record.what.size() > kMostText) record.what.resize(kMostText);
-  EPHOST_RETURN_IF_ERROR(make_folder(file_.parent_path()));
+  EPHOST_RETURN_IF_ERROR(make_private_folders(file_.parent_path()));
   EPHOST_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::take(file_));
   std::vector<FailureRecord> records = read().records;
   records.push_back(std::move(record));

@@ -12,6 +12,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/mapped_pages.h"
+#include "host/base/files/private_files.h"
 
 namespace ephost {
 
@@ -76,13 +77,10 @@ void KnownChecksums::remember(std::span<const std::byte> bytes, const Hash128& c
   if (folder_.empty()) return;
   const auto range = recordable_range(bytes);
   if (!range || range->file.opened - range->file.changed < kSettledAfter) return;
-  std::error_code ignored;
-  fs::create_directories(folder_.parent_path(), ignored);
-  ::mkdir(folder_.c_str(), S_IRWXU);
-  if (!is_safe()) return;
+  if (!make_private_folders(folder_).ok() || !is_safe()) return;
   make_room();
-  static_cast<void>(
-      write_file_atomically(folder_ / record_name(*range), as_bytes(to_hex(checksum))));
+  static_cast<void>(write_file_atomically(folder_ / record_name(*range), as_bytes(to_hex(checksum)),
+                                          private_file_system()));
 }
 
 // Records of versions that no longer exist are never looked up again. All records are deleted at

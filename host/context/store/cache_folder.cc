@@ -98,7 +98,7 @@ TemporaryFolder::~TemporaryFolder() {
 Result<TemporaryFolder> TemporaryFolder::create(const fs::path& store,
                                                 const FileSystem& file_system) {
   fs::path path = temporary_path(store);
-  if (file_system.mkdir(path.c_str(), 0777) != 0) return file_error("make", path, errno);
+  if (file_system.mkdir(path.c_str(), 0755) != 0) return file_error("make", path, errno);
   Result<FolderLock> lock = FolderLock::acquire(path, {}, file_system);
   if (!lock.ok()) {
     file_system.rmdir(path.c_str());

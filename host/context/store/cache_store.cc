@@ -42,6 +42,17 @@ Status check_entry_writers(const fs::path& folder) {
   return error ? file_error("list the folder", folder, error.value()) : Status();
 }
 
+// Whatever the umask is: an entry that others may write to is not used.
+Status take_write_access(const fs::path& folder) {
+  constexpr fs::perms kOthers = fs::perms::group_write | fs::perms::others_write;
+  std::error_code error;
+  for (const std::string& name : list_directory(folder, error)) {
+    fs::permissions(folder / name, kOthers, fs::perm_options::remove, error);
+    if (error) return file_error("set the mode of", folder / name, error.value());
+  }
+  return error ? file_error("list the folder", folder, error.value()) : Status();
+}
+
 }  // namespace
 
 Status check_store_writers(const fs::path& store) {
@@ -197,6 +208,7 @@ Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry e
   }
   EPHOST_RETURN_IF_ERROR(write_file_atomically(staged.entry_folder() / kEntryFileName,
                                                as_bytes(to_text(entry)), file_system));
+  EPHOST_RETURN_IF_ERROR(take_write_access(staged.entry_folder()));
   {
     EPHOST_ASSIGN_OR_RETURN(const FolderLock lock,
                             FolderLock::acquire(options_.store(), options_.lock_wait, file_system));

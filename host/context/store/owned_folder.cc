@@ -208,7 +208,8 @@ Status make_folders(const fs::path& folder, const FileSystem& file_system) {
     EPHOST_RETURN_IF_ERROR(make_folders(folder.parent_path(), file_system));
   }
   // A path that ends in a slash has itself as its parent path, which exists by now.
-  if (file_system.mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST) return {};
+  // Whatever the umask is: a store that others may write to is not used.
+  if (file_system.mkdir(folder.c_str(), 0755) == 0 || errno == EEXIST) return {};
   return file_error("make the folder", folder, errno);
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/trust/own_files.h"
@@ -35,7 +36,7 @@ Result<trust::SecretKey> read_key(const fs::path& file) {
 Status make_key(const fs::path& file) {
   EPHOST_ASSIGN_OR_RETURN(const trust::SecretKey key, trust::SecretKey::generate());
   EPHOST_ASSIGN_OR_RETURN(const std::string text, key.to_text({}));
-  EPHOST_RETURN_IF_ERROR(trust::make_own_folder(file.parent_path(), 0700));
+  EPHOST_RETURN_IF_ERROR(make_private_folders(file.parent_path()));
   fs::path temporary = file;
   temporary += formatted(".{}.{}", ::getpid(), trust::to_text(key.public_key().id));
   EPHOST_RETURN_IF_ERROR(trust::create_own_file(temporary, text, 0600));
@@ -103,9 +104,9 @@ Status sign_entry(const fs::path& model, const context::CacheEntry& entry) {
     contents.emplace(name, file.bytes());
     mapped.push_back(std::move(file));
   }
-  trust::SignedFacts facts{.time = trust::current_time(), .file = model.filename().native()};
   const std::string description = signed_description(entry);
   contents.emplace(context::kEntryFileName, as_bytes(description));
+  trust::SignedFacts facts{.time = trust::current_time(), .file = model.filename().native()};
   EPHOST_ASSIGN_OR_RETURN(facts.files, trust::digest_of_files(contents));
   const std::string text = trust::to_text(key.sign(content.bytes(), trust::to_text(facts)));
   return write_file_atomically(trust::signature_file(model), as_bytes(text));

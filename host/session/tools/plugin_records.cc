@@ -17,6 +17,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/file_system.h"
 #include "host/base/files/ownership.h"
+#include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/session/tools/description_codec.h"
@@ -98,16 +99,10 @@ std::string environment_text() {
 int64_t now_seconds() { return static_cast<int64_t>(std::time(nullptr)); }
 
 // Does not wait for the disk: a record that a crash of the system damages is not used.
-class Unsynced : public PosixFileSystem {
+class Unsynced : public PrivateFileSystem {
  public:
   int fsync(int) const override { return 0; }
 };
-
-bool make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  return ::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST;
-}
 
 // Records of plugins that are gone are never looked up again, so that all are removed once there
 // are too many: those that still matter come back.
@@ -210,7 +205,7 @@ void PluginRecords::remember(const Subject& subject, const Subject& now,
       encode_description(recorded);
   const std::string content =
       formatted("{}{}", kFirstLine, to_hex(content_checksum(as_bytes(rest)))) + rest;
-  if (content.size() > kMostBytes || !make_folder(folder_)) return;
+  if (content.size() > kMostBytes || !make_private_folders(folder_).ok()) return;
   make_room(folder_);
   static const Unsynced file_system;
   static_cast<void>(write_file_atomically(subject.file, as_bytes(content), file_system));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -35,6 +36,23 @@ TEST_F(TrustedKeysTest, ThereNeedNotBeAny) {
   const auto keys = load();
   ASSERT_TRUE(keys.ok());
   EXPECT_THAT(keys->keys, SizeIs(0));
+}
+
+TEST_F(TrustedKeysTest, AreNotMissedBecauseOfAShortSuffix) {
+  add("user", {.key = test::make_key().public_key()});
+  folder_.write("user/list.yml", "revocations: 1\nfiles: [\"" + std::string(64, 'a') + "\"]\n");
+  const auto keys = load();
+  ASSERT_TRUE(keys.ok()) << keys.status().message();
+  EXPECT_THAT(keys->revoked.files, ElementsAre(std::string(64, 'a')));
+}
+
+TEST_F(TrustedKeysTest, CountWhateverTheUmaskIs) {
+  const mode_t before = ::umask(0);
+  add("config/ephost/trust", {.key = test::make_key().public_key()});
+  ::umask(before);
+  const auto keys = load_trusted_keys({.user = folder_ / "config/ephost/trust"}, true);
+  ASSERT_TRUE(keys.ok()) << keys.status().message();
+  EXPECT_THAT(keys->keys, SizeIs(1));
 }
 
 TEST_F(TrustedKeysTest, ComeBackAsTheyWereAdded) {

@@ -50,11 +50,21 @@ TEST_F(Failures, AreReadAsTheyWereAdded) {
   EXPECT_EQ(records[1].what, odd.what);
 }
 
-TEST_F(Failures, AreForThisUserAlone) {
-  ASSERT_TRUE(records_.add(record(5)).ok());
-  struct stat info {};
-  ASSERT_EQ(::stat(file_.parent_path().c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777U, 0700U);
+TEST_F(Failures, AreForThisUserAloneWhateverTheUmaskIs) {
+  const auto mode_of = [](const std::filesystem::path& path) {
+    struct stat info {};
+    EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+    return info.st_mode & 0777U;
+  };
+  const mode_t before = ::umask(0);
+  const Status added = records_.add(record(5));
+  ::umask(before);
+  ASSERT_TRUE(added.ok()) << added.message();
+  EXPECT_EQ(mode_of(file_), 0600U);
+  EXPECT_EQ(mode_of(file_.parent_path()), 0700U);
+  EXPECT_EQ(mode_of(file_.parent_path().parent_path()), 0700U);
+  EXPECT_EQ(records_.read().problem, "");
+  EXPECT_THAT(records_.read().records, SizeIs(1));
 }
 
 TEST_F(Failures, AreRemovedByName) {
