@@ -31,8 +31,10 @@ Status check_owner(const fs::path& path, const struct stat& info, Owner owner) {
 }
 
 // The folders and links on the way to it. No variable of the environment allows others here.
-Status check_way(const fs::path& path) {
-  Status status = check_ownership(path, FilesBeside::kAreNotUsed);
+Status check_way(const fs::path& path, Owner owner) {
+  const Status status = check_ownership(
+      path, FilesBeside::kAreNotUsed,
+      owner == Owner::kRoot ? TrustedOwners::kRootAlone : TrustedOwners::kRootAndThisUser);
   if (status.code() != StatusCode::kInvalidArgument) return status;
   return Status(StatusCode::kFail,
                 formatted("{} decides whom to trust, but {}; take write access from others (chown, "
@@ -56,7 +58,7 @@ Status check_own_folder(const fs::path& folder, Owner owner) {
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) return file_error("look at", folder, errno);
   EPHOST_RETURN_IF_ERROR(check_owner(folder, info, owner));
-  return check_way(folder);
+  return check_way(folder, owner);
 }
 
 Result<std::string> read_own_file(const fs::path& file, Owner owner, size_t max_bytes) {
@@ -68,7 +70,7 @@ Result<std::string> read_own_file(const fs::path& file, Owner owner, size_t max_
   EPHOST_ASSIGN_OR_RETURN(InputFile input, InputFile::adopt(file, descriptor, file_system));
   if (looked != 0) return file_error("look at", file, errno);
   EPHOST_RETURN_IF_ERROR(check_owner(file, info, owner));
-  EPHOST_RETURN_IF_ERROR(check_way(file));
+  EPHOST_RETURN_IF_ERROR(check_way(file, owner));
   std::string content(max_bytes + 1, '\0');
   size_t size = 0;
   while (size < content.size()) {

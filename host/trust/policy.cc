@@ -86,7 +86,11 @@ const std::filesystem::path& machine_policy_file() {
 
 Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file, Owner owner) {
   const Result<std::string> text = read_own_file(file, owner, manifest::kMaxYamlBytes);
-  if (text.status().code() == StatusCode::kNoSuchFile) return MachinePolicy();
+  if (text.status().code() == StatusCode::kNoSuchFile) {
+    const Status folder = check_own_folder(file.parent_path(), owner);
+    if (!folder.ok() && folder.code() != StatusCode::kNoSuchFile) return folder;
+    return MachinePolicy();
+  }
   EPHOST_RETURN_IF_ERROR(text.status());
   EPHOST_ASSIGN_OR_RETURN(const manifest::YamlNode document, manifest::parse_yaml(*text, file));
   EPHOST_ASSIGN_OR_RETURN(MachinePolicy policy, read_policy(Field::root(document, file)));

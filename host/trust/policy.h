@@ -33,7 +33,8 @@ struct MachinePolicy {
 [[nodiscard]] const std::filesystem::path& machine_policy_file();
 
 // Without the file, the defaults. INVALID_ARGUMENT if it is not a policy, FAIL if it cannot be
-// read, or if others than `owner` may write it.
+// read, or if others than `owner` may write it or, where it is missing, may have removed it from
+// its folder.
 [[nodiscard]] Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file,
                                                         Owner owner = Owner::kRoot);
 

@@ -78,8 +78,9 @@ bool others_may_write(const struct stat& info, const ReadList& read_list) {
   return has_writer(list, size);
 }
 
-bool has_trusted_owner(const struct stat& info) {
-  return info.st_uid == 0 || info.st_uid == ::geteuid();
+bool has_trusted_owner(const struct stat& info, TrustedOwners owners) {
+  return info.st_uid == 0 ||
+         (owners == TrustedOwners::kRootAndThisUser && info.st_uid == ::geteuid());
 }
 
 std::string_view kind_of(const struct stat& info) {
@@ -97,7 +98,10 @@ Status refusal(const fs::path& path, const struct stat& info, std::string_view w
 // Walks along a path as the system does.
 class Walk {
  public:
-  Walk(const fs::path& path, FilesBeside beside) : beside_(beside) { add(path); }
+  Walk(const fs::path& path, FilesBeside beside, TrustedOwners owners)
+      : beside_(beside), owners_(owners) {
+    add(path);
+  }
 
   Status finish() {
     EPHOST_RETURN_IF_ERROR(step_to("/"));
@@ -124,8 +128,11 @@ class Walk {
       rest_.clear();
       return errno == ENOENT || errno == ENOTDIR ? Status() : file_error("examine", next, errno);
     }
-    if (!has_trusted_owner(info)) {
-      return refusal(next, info, "can be changed by somebody other than root and this user");
+    if (!has_trusted_owner(info, owners_)) {
+      return refusal(next, info,
+                     owners_ == TrustedOwners::kRootAlone
+                         ? "can be changed by somebody other than root"
+                         : "can be changed by somebody other than root and this user");
     }
     if (S_ISLNK(info.st_mode)) return follow(next);
     const bool is_sticky_folder = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
@@ -152,6 +159,7 @@ class Walk {
   }
 
   const FilesBeside beside_;
+  const TrustedOwners owners_;
   fs::path at_ = "/";
   std::deque<std::string> rest_;
   int links_ = 0;
@@ -159,16 +167,17 @@ class Walk {
 
 }  // namespace
 
-Status check_ownership(const fs::path& path, FilesBeside beside) {
+Status check_ownership(const fs::path& path, FilesBeside beside, TrustedOwners owners) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
   if (error) return file_error("examine", path, error.value());
-  return Walk(absolute, beside).finish();
+  return Walk(absolute, beside, owners).finish();
 }
 
 bool can_be_written_by_others(int descriptor) {
   struct stat info {};
-  if (::fstat(descriptor, &info) != 0 || !has_trusted_owner(info)) return true;
+  if (::fstat(descriptor, &info) != 0) return true;
+  if (!has_trusted_owner(info, TrustedOwners::kRootAndThisUser)) return true;
   return others_may_write(info, [&](void* buffer, size_t size) {
     return ::fgetxattr(descriptor, kAccessList, buffer, size);
   });

@@ -21,8 +21,11 @@ namespace ephost {
 // the folder that contains the file it is accepted only if what lies beside the file is never used
 // with it.
 enum class FilesBeside { kAreUsed, kAreNotUsed };
+// Whom all of it may belong to.
+enum class TrustedOwners { kRootAndThisUser, kRootAlone };
 [[nodiscard]] Status check_ownership(const std::filesystem::path& path,
-                                     FilesBeside beside = FilesBeside::kAreUsed);
+                                     FilesBeside beside = FilesBeside::kAreUsed,
+                                     TrustedOwners owners = TrustedOwners::kRootAndThisUser);
 
 // The same for an open file alone, whatever leads to it. True also where that cannot be found out.
 [[nodiscard]] bool can_be_written_by_others(int descriptor);

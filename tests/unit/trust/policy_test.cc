@@ -81,6 +81,13 @@ TEST(Policy, OfTheMachineIsNotTakenFromOthers) {
     EXPECT_THAT(load().message(), HasSubstr("777"));
     std::filesystem::permissions(path, before);
   }
+  // Nor may others have removed it.
+  std::filesystem::remove(file);
+  EXPECT_TRUE(load().ok()) << load().message();
+  std::filesystem::permissions(file.parent_path(), std::filesystem::perms::all);
+  EXPECT_EQ(load().code(), StatusCode::kFail);
+  std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all);
+  folder.write("open/policy.yaml", "policy: 1\n");
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(file.c_str(), 65534, 65534), 0);
   EXPECT_THAT(load_machine_policy(file).status().message(), HasSubstr("owner 65534"));

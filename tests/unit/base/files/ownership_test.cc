@@ -162,6 +162,18 @@ TEST_F(Ownership, RefusesAnotherOwner) {
                                       HasSubstr("belongs to the user 65534 (nobody)")));
 }
 
+TEST_F(Ownership, MayBeLimitedToRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chown((directory_ / "a").c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::seteuid(65534), 0);
+  const Status of_both = check_ownership(file_);
+  const Status of_root = check_ownership(file_, FilesBeside::kAreUsed, TrustedOwners::kRootAlone);
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_TRUE(of_both.ok()) << of_both.message();
+  EXPECT_THAT(of_root.message(), HasSubstr("can be changed by somebody other than root:"));
+}
+
 TEST_F(Ownership, FollowsLinksAndLooksAtTheirFolders) {
   std::filesystem::create_directory(directory_ / "open");
   std::filesystem::create_symlink(file_, directory_ / "open/link");
