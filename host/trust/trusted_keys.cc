@@ -145,9 +145,9 @@ Status read_folder(const fs::path& folder, Owner owner, bool takes_keys, Trusted
   if (error) return file_error("list", folder, error.value());
   for (const std::string& name : names) {
     const fs::path file = folder / name;
-    if (name.starts_with('.') || (file.extension() != ".yaml" && file.extension() != ".pub")) {
-      continue;
-    }
+    const fs::path extension = file.extension();
+    const bool is_ours = extension == ".yaml" || extension == ".yml" || extension == ".pub";
+    if (name.starts_with('.') || !is_ours) continue;
     EPHOST_RETURN_IF_ERROR(read_one(file, owner, takes_keys, out));
   }
   return {};

@@ -1,6 +1,7 @@
 // `ephost trust add|list|remove|revoke`: whose signatures count.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -153,20 +154,29 @@ Result<int> remove(const Flags& flags) {
     return key.is_machine == flags.system &&
            (equal_ignoring_case(trust::to_text(key.key.id), flags.key) || key.name == flags.key);
   };
-  const auto count = std::ranges::count_if(all.keys, is_meant);
-  if (count != 1) {
+  std::vector<TrustedKey> meant;
+  std::ranges::copy_if(all.keys, std::back_inserter(meant), is_meant);
+  if (meant.empty()) {
     return Status(
         StatusCode::kInvalidArgument,
-        count == 0
-            ? formatted("no key {} is trusted; \"ephost trust list\" lists them", quote(flags.key))
-            : formatted("several keys are called {}; give the id of one", quote(flags.key)));
+        formatted("no key {} is trusted; \"ephost trust list\" lists them", quote(flags.key)));
   }
-  const TrustedKey& key = *std::ranges::find_if(all.keys, is_meant);
-  std::error_code error;
-  if (!fs::remove(key.file, error)) return file_error("remove", key.file, error.value());
-  const std::string id = trust::to_text(key.key.id);
+  // One key may be in several files, and all of them have to go.
+  const std::string id = trust::to_text(meant.front().key.id);
+  Json files = Json::array();
+  for (const TrustedKey& key : meant) {
+    if (key.key.id != meant.front().key.id) {
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("several keys are called {}; give the id of one", quote(flags.key)));
+    }
+    files.push_back(key.file.native());
+  }
+  for (const TrustedKey& key : meant) {
+    std::error_code error;
+    if (!fs::remove(key.file, error)) return file_error("remove", key.file, error.value());
+  }
   if (flags.report.json()) {
-    print(to_text(Json{{"id", id}, {"file", key.file.native()}}));
+    print(to_text(Json{{"id", id}, {"files", files}}));
   } else if (!flags.report.quiet) {
     print(formatted("the key {} is not trusted any longer\n", id));
   }
