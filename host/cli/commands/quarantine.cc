@@ -1,7 +1,13 @@
-// `ephost quarantine list|clear [NAME]`: the policy, and the failures of plugins for which they are
-// quarantined.
+// `ephost quarantine list|clear [NAME]`: the policy, the failures of plugins, and which plugins are
+// quarantined for them.
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "host/base/files/failure_records.h"
 #include "host/base/format.h"
@@ -12,15 +18,61 @@
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/manifest/search.h"
+#include "host/trust/counted_failures.h"
 #include "host/trust/policy.h"
 #include "host/trust/quarantine_policy.h"
+#include "host/trust/signed_facts.h"
 
 namespace ephost::cli {
 namespace {
 
 struct Flags {
   ReportFlags report;
-  std::string name;  // empty: all plugins
+  std::string name;  // of a plugin or its provider; empty: all plugins
+};
+
+// What the records say of the plugins whose manifests they name, as these are now.
+class Judge {
+ public:
+  Judge(const std::vector<FailureRecord>& records, const trust::QuarantinePolicy& policy) {
+    for (const FailureRecord& record : records) {
+      if (states_.contains(record.manifest)) continue;
+      State& state = states_[record.manifest];
+      const auto plugin = manifest::read_plugin(record.manifest);
+      if (!plugin.ok()) continue;
+      state.provider = plugin->manifest.provider;
+      state.files = trust::version_of_files(*plugin);
+      state.failures = trust::count_failures(records, record.manifest, state.files, policy,
+                                             trust::current_time());
+    }
+  }
+
+  // Whether the record is about the plugin or provider with this name; any, if it is empty.
+  [[nodiscard]] bool is_about(const FailureRecord& record, const std::string& name) const {
+    return name.empty() || record.name == name || states_.at(record.manifest).provider == name;
+  }
+  [[nodiscard]] bool counts(const FailureRecord& record) const {
+    return std::ranges::count(states_.at(record.manifest).failures.counting, &record) != 0;
+  }
+  // When the quarantine of the plugin ends for which this record counts.
+  [[nodiscard]] std::optional<int64_t> until(const FailureRecord& record) const {
+    return counts(record) ? states_.at(record.manifest).failures.until : std::nullopt;
+  }
+  // "quarantined until TIME", "counts", "expired" or "of other files".
+  [[nodiscard]] std::string state(const FailureRecord& record) const {
+    if (const auto end = until(record)) return "quarantined until " + utc_text(*end);
+    if (counts(record)) return "counts";
+    return states_.at(record.manifest).files == record.files ? "expired" : "of other files";
+  }
+
+ private:
+  struct State {
+    std::string provider;
+    std::string files;
+    trust::CountedFailures failures;
+  };
+  std::map<std::string, State> states_;  // by manifest
 };
 
 // {"text": "3/600", "failures": 3, "seconds": 600, "origins": [...]}.
@@ -52,14 +104,19 @@ Result<int> list(const Flags& flags) {
   const FailureRecords records(FailureRecords::default_file());
   const FailureRecords::Content content = records.read();
   Json failures = Json::array();
-  Table table({{"name"}, {"time"}, {"manifest"}, {"what"}});
+  const Judge judge(content.records, process.policy);
+  Table table({{"name"}, {"time"}, {"manifest"}, {"what"}, {"state"}});
   for (const FailureRecord& record : content.records) {
-    if (!flags.name.empty() && record.name != flags.name) continue;
+    if (!judge.is_about(record, flags.name)) continue;
+    const std::optional<int64_t> until = judge.until(record);
     failures.push_back({{"name", record.name},
                         {"time", utc_text(record.time)},
                         {"manifest", record.manifest},
-                        {"what", record.what}});
-    table.add_row({record.name, utc_text(record.time), record.manifest, record.what});
+                        {"what", record.what},
+                        {"counts", judge.counts(record)},
+                        {"quarantined_until", until ? Json(utc_text(*until)) : Json()}});
+    table.add_row(
+        {record.name, utc_text(record.time), record.manifest, record.what, judge.state(record)});
   }
   if (!content.problem.empty()) log_warning(content.problem);
   if (flags.report.json()) {
@@ -75,7 +132,17 @@ Result<int> list(const Flags& flags) {
 
 Result<int> clear(const Flags& flags) {
   const FailureRecords records(FailureRecords::default_file());
-  EPHOST_ASSIGN_OR_RETURN(const size_t removed, records.remove(flags.name));
+  const FailureRecords::Content content = records.read();
+  const Judge judge(content.records, {});
+  std::set<std::string> names = {flags.name};
+  for (const FailureRecord& record : content.records) {
+    if (!flags.name.empty() && judge.is_about(record, flags.name)) names.insert(record.name);
+  }
+  size_t removed = 0;
+  for (const std::string& name : names) {
+    EPHOST_ASSIGN_OR_RETURN(const size_t count, records.remove(name));
+    removed += count;
+  }
   if (removed == 0 && !flags.name.empty()) {
     return Status(StatusCode::kNotFound,
                   formatted("no failures of a plugin {} are recorded; \"ephost quarantine list\" "
@@ -98,7 +165,9 @@ struct Verb {
 ArgumentParser add_verb(ArgumentParser& quarantine, const std::string& name,
                         const std::string& help, Flags& flags) {
   ArgumentParser app = quarantine.add_subcommand(name, help);
-  app.add("NAME", flags.name, "Only of the plugins with this name, such as acme").type_name("NAME");
+  app.add("NAME", flags.name,
+          "Only of the plugin with this name, such as acme, or with a provider of this name")
+      .type_name("NAME");
   add_report_flags(app, flags.report);
   return app;
 }

@@ -53,6 +53,24 @@ class QuarantineTest(CommandLineTest):
         self.ephost("quarantine", "clear", "image")
         self.ephost("inspect", "image")
 
+    def test_list_shows_who_is_quarantined_and_what_counts(self):
+        manifest = PLUGINS.resolve() / "image.yaml"
+        library = manifest.parent / {plugin["name"]: plugin["library"]
+                                     for plugin in self.json("list")["plugins"]}["image"]
+        self.fail("image", manifest, 2, library=library)
+        states = [(one["counts"], one["quarantined_until"]) for one in self.json("quarantine", "list")["failures"]]
+        self.assertEqual(states, [(True, None)] * 2)
+        self.fail("image", manifest, 1, library=library)
+        self.fail("image", manifest, 1)
+        *first, last = self.json("quarantine", "list", "ImageExecutionProvider")["failures"]
+        self.assertTrue(all(one["counts"] and one["quarantined_until"] for one in first))
+        self.assertFalse(last["counts"])
+        text = self.ephost("quarantine", "list").stdout
+        self.assertRegex(text, r"(?m)^image .* quarantined until 20\S+Z$")
+        self.assertRegex(text, r"(?m)^image .* of other files$")
+        self.assertIn("4 failures removed", self.ephost("quarantine", "clear", "ImageExecutionProvider").stdout)
+        self.ephost("inspect", "image")
+
     def test_a_session_may_be_stricter_than_the_process(self):
         manifest = PLUGINS.resolve() / "image.yaml"
         library = {plugin["name"]: plugin["library"] for plugin in self.json("list")["plugins"]}["image"]

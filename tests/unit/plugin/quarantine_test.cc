@@ -102,6 +102,16 @@ TEST_F(QuarantinedPlugin, IsFreeWhenItsManifestWasChanged) {
   EXPECT_TRUE(quarantine_.check(plugin_).ok());
 }
 
+TEST_F(QuarantinedPlugin, IsFreeWhenAListedFileWasReplaced) {
+  directory_.write("plugin/data.bin", "data");
+  plugin_.manifest.files["data.bin"] = "any";
+  fail(3);
+  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  directory_.write("new.bin", "data");
+  std::filesystem::rename(directory_ / "new.bin", directory_ / "plugin/data.bin");
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+}
+
 TEST_F(QuarantinedPlugin, DoesNotAffectOthers) {
   fail(3);
   EXPECT_TRUE(quarantine_.check(test::find_fixture("next_version")).ok());
