@@ -197,12 +197,14 @@ void check_other_hosts(const Subject& subject, Report& report) {
   if (!need_plugin(subject, report)) return;
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
   const Result<plugin::Quarantine> quarantine = user_quarantine();
-  if (!found.ok() || !quarantine.ok()) return;
+  const Result<trust::Verifier> verifier = user_verifier();
+  if (!found.ok() || !quarantine.ok() || !verifier.ok()) return;
   // A host that has learned more, and one that still knows everything.
   for (const uint32_t newest : {uint32_t{EPH_ABI_MINOR} + 1, uint32_t{EPH_ABI_MINOR} + 5}) {
     plugin::Registry registry(
         plugin::HostOffer{.minor_max = newest, .extensions = bridge::offered_extensions()},
         *quarantine);
+    registry.set_verifier(*verifier);
     const auto loaded = registry.load(*found);
     if (loaded.ok()) continue;
     report.fail(formatted("a host that knows minor versions up to {} refuses the plugin: {}",

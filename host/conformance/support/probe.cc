@@ -14,6 +14,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/manifest/search.h"
 #include "host/plugin/loading/elf_summary.h"
+#include "host/plugin/loading/plugin_files.h"
 #include "host/trust/policy.h"
 #include "host/trust/quarantine_policy.h"
 
@@ -114,8 +115,16 @@ Status check_library_file(const manifest::FoundPlugin& found) {
 
 Result<std::shared_ptr<const plugin::Library>> load_library(const manifest::FoundPlugin& found) {
   EPHOST_RETURN_IF_ERROR(check_library_file(found));
-  EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(found.library));
-  return plugin::Library::open(std::move(file));
+  EPHOST_ASSIGN_OR_RETURN(const trust::Verifier verifier, user_verifier());
+  const bool listed_only = verifier.policy() == SignaturePolicy::kRequire;
+  if (verifier.policy() != SignaturePolicy::kOff) {
+    plugin::Registry registry(plugin::HostOffer{.extensions = bridge::offered_extensions()});
+    registry.set_verifier(verifier);
+    EPHOST_RETURN_IF_ERROR(registry.check(found));
+  }
+  EPHOST_ASSIGN_OR_RETURN(plugin::PluginFiles files, plugin::PluginFiles::open(found));
+  const plugin::LoadTerms terms = files.terms(listed_only);
+  return plugin::Library::open(files.take_library(), terms);
 }
 
 Result<RawPlugin> open_raw(const Subject& subject) {
@@ -141,11 +150,15 @@ Result<plugin::Quarantine> user_quarantine() {
   return plugin::Quarantine(FailureRecords::default_file(), process.policy);
 }
 
+Result<trust::Verifier> user_verifier() { return trust::Verifier::create(SignaturePolicy::kOff); }
+
 Result<std::shared_ptr<const plugin::LoadedPlugin>> load_plugin(const Subject& subject) {
   EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found, find_plugin(subject));
   EPHOST_ASSIGN_OR_RETURN(plugin::Quarantine quarantine, user_quarantine());
+  EPHOST_ASSIGN_OR_RETURN(trust::Verifier verifier, user_verifier());
   plugin::Registry registry(plugin::HostOffer{.extensions = bridge::offered_extensions()},
                             std::move(quarantine));
+  registry.set_verifier(std::move(verifier));
   return registry.load(found);
 }
 

@@ -21,6 +21,7 @@
 #include "host/plugin/calls/call.h"
 #include "host/plugin/loading/library.h"
 #include "host/plugin/registry.h"
+#include "host/trust/verifier.h"
 
 namespace ephost::conformance {
 
@@ -40,6 +41,8 @@ struct RawPlugin {
 [[nodiscard]] Result<RawPlugin> open_raw(const Subject& subject);
 // The failures of this user's plugins, and when they count as too many.
 [[nodiscard]] Result<plugin::Quarantine> user_quarantine();
+// The signature policy of the machine and of this user.
+[[nodiscard]] Result<trust::Verifier> user_verifier();
 // As the host loads it for its sessions.
 [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load_plugin(
     const Subject& subject);
