@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
@@ -18,6 +20,7 @@
 #include "host/cli/report/table.h"
 #include "host/manifest/manifest.h"
 #include "host/manifest/yaml_tree.h"
+#include "host/trust/sign_manifest.h"
 #include "host/trust/verifier.h"
 
 namespace ephost::cli {
@@ -124,12 +127,34 @@ trust::SignatureState signature_of(const InstalledPlugin& plugin) {
   return verifier->examine_plugin(*manifest, *text);
 }
 
-Json signature_json(const trust::SignatureState& state) {
+// What the signature of the manifest leaves out, as `files` names it.
+std::vector<std::string> uncovered_by_signature(const InstalledPlugin& plugin,
+                                                const trust::SignatureState& state) {
+  if (!state.is_signed) return {};
+  const auto completed = trust::complete_manifest(plugin.manifest);
+  if (!completed.ok()) return {};
+  std::vector<std::string> uncovered = completed->uncovered;
+  // What would be added is not there yet.
+  const auto stated = manifest::load_manifest(plugin.manifest);
+  if (!stated.ok()) return {};
+  for (const auto& [platform, library] : completed->manifest.libraries) {
+    const manifest::LibraryEntry* const now = stated->library_for(platform);
+    if (library.sha256 && (now == nullptr || !now->sha256)) uncovered.push_back(library.path);
+  }
+  for (const auto& [path, checksum] : completed->manifest.files) {
+    if (!stated->files.contains(path)) uncovered.push_back(path);
+  }
+  return uncovered;
+}
+
+Json signature_json(const InstalledPlugin& plugin) {
+  const trust::SignatureState state = signature_of(plugin);
   return {{"state", state.summary()},
           {"key", state.key ? Json(trust::to_text(*state.key)) : Json()},
           {"signed", state.facts.time ? Json(utc_text(*state.facts.time)) : Json()},
           {"expires", state.facts.expires ? Json(utc_text(*state.facts.expires)) : Json()},
-          {"problem", state.status.ok() ? Json() : Json(state.status.message())}};
+          {"problem", state.status.ok() ? Json() : Json(state.status.message())},
+          {"not_covered", uncovered_by_signature(plugin, state)}};
 }
 
 Json to_json(const PluginDescription& description, const Choice& choice) {
@@ -140,7 +165,7 @@ Json to_json(const PluginDescription& description, const Choice& choice) {
                {"version", plugin.version},
                {"manifest", plugin.manifest.native()},
                {"library", plugin.library.native()},
-               {"signature", signature_json(signature_of(plugin))},
+               {"signature", signature_json(plugin)},
                {"abi", abi_json(plugin.abi)},
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
                {"context_sources", plugin.context_sources},
@@ -197,6 +222,10 @@ std::string facts_text(const PluginDescription& description, const Choice& choic
   facts.add("signature", signature.summary());
   if (signature.is_signed && !signature.status.ok()) {
     facts.add("", printable(signature.status.message()));
+  }
+  const std::vector<std::string> uncovered = uncovered_by_signature(plugin, signature);
+  if (!uncovered.empty()) {
+    facts.add("", printable("not covered: " + join(uncovered, ", ")));
   }
   if (choice.is_selected()) facts.add("selected by", choice_text(choice));
   facts.add("ABI", formatted("{}.{} in use, the plugin offers {}", plugin.abi.major,

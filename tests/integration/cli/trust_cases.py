@@ -205,6 +205,11 @@ class PolicyTest(TrustTest):
         self.trust("--name", "Acme")
         self.assertEqual(self.json(*inspect)["signature"]["state"], f"signed by {self.id} (Acme)")
         self.assertRegex(self.ephost(*inspect).stdout, rf"signature +signed by {self.id} \(Acme\)")
+        self.assertEqual(self.json(*inspect)["signature"]["not_covered"], [])
+        (self.plugins / "dnnl" / "later.bin").write_text("later")
+        self.assertEqual(self.json(*inspect)["signature"]["not_covered"], ["later.bin"])
+        self.assertIn("not covered: later.bin", self.ephost(*inspect).stdout)
+        self.assertIn("not covered: later.bin", self.ephost("sign", self.manifest("dnnl"), "--key", "vendor.key").stdout)
 
     def test_pinned_keys(self):
         self.sign_plugins()
@@ -388,18 +393,18 @@ class ModelTest(TrustTest):
         self.assertEqual(report["signature"], "unsigned")
         self.assertIn("is not signed", report["signature_problem"])
         self.assertTrue(report["ok"])
+        self.assertNotEqual(report["sources"][0]["verdict"], "not asked")
         report = self.json(*self.require("verify", self.model), status=1)
         self.assertFalse(report["ok"])
+        # No plugin hears what such a model says.
+        self.assertEqual([source["verdict"] for source in report["sources"]], ["not asked"])
         selection = self.write("selection.yaml", "selection: 1\nproviders: [dnnl]\nsignatures: require\n")
         self.json("verify", self.model, "--selection", selection, "--plugin-path", self.plugins, status=1)
         self.ephost("sign", self.model, "--key", "vendor.key")
         report = self.json(*self.require("verify", self.model))
         self.assertEqual(report["signature"], f"signed by {self.id}")
-        self.assertNotEqual(report["sources"][0]["verdict"], "not asked")
         self.assertIn("the signature covers the model file", self.ephost("verify", self.model).stdout)
 
-        # No plugin hears what such a model says.
-        self.assertEqual([source["verdict"] for source in report["sources"]], ["not asked"])
     def test_signing_needs_a_file(self):
         self.refusal("INVALID_ARGUMENT", "compile", tiny("tiny_cnn"), "--ep", "dnnl", "-o", "-", "--sign", "vendor.key")
 
@@ -425,13 +430,6 @@ class ModelTest(TrustTest):
         (self.folder / "state" / "ephost" / "store.key").unlink()
         self.assertIn("is not trusted", self.in_store()["reason"])
 
-    def test_without_a_key_the_store_is_not_used(self):
-        (self.folder / "state" / "ephost").mkdir(parents=True)
-        (self.folder / "state" / "ephost" / "store.key").write_text("not a key\n")
-        self.assertEqual(self.in_store()["outcome"], "uncached")
-
-
-if __name__ == "__main__":
     def test_revocations_hold_for_the_store(self):
         entry = self.folder / "store" / "ephost-context-cache" / f"ephost-entry-{self.in_store()['key']}"
         self.ephost("trust", "revoke", entry / "model_ctx.onnx")
@@ -439,4 +437,11 @@ if __name__ == "__main__":
         self.assertEqual(again["outcome"], "miss")
         self.assertIn("was revoked", again["reason"])
 
+    def test_without_a_key_the_store_is_not_used(self):
+        (self.folder / "state" / "ephost").mkdir(parents=True)
+        (self.folder / "state" / "ephost" / "store.key").write_text("not a key\n")
+        self.assertEqual(self.in_store()["outcome"], "uncached")
+
+
+if __name__ == "__main__":
     unittest.main()
