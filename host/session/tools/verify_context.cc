@@ -236,13 +236,12 @@ Result<Examined> read_and_verify(const std::filesystem::path& path, bool compare
                           onnx_io::import_model(file, import_options, &read));
   load_options.files = std::move(read.external_data);
   load_options.unchecked_external_data = std::move(read.unchecked_external_data);
+  // Opened once: the checksums and the signature are compared with the same bytes.
+  const trust::ModelFiles files = session::open_model_files(model, load_options);
   Examined examined{.report = context::verify_context_model(model, load_options)};
-  for (const auto& [name, content] : session::open_model_files(model, load_options)) {
-    examined.files.push_back(name);
-  }
+  for (const auto& [name, content] : files) examined.files.push_back(name);
   if (!compare_checksums && verifier.policy() == SignaturePolicy::kOff) return examined;
-  examined.signature =
-      verifier.examine_model(path, file->bytes(), session::open_model_files(model, load_options));
+  examined.signature = verifier.examine_model(path, file->bytes(), files);
   const Status status = examined.signature.status.ok()
                             ? session::check_model_writers(path, load_options)
                             : examined.signature.status;
