@@ -28,8 +28,7 @@ std::atomic<uint32_t> shared_count{0};
 // Null where it cannot be had; the heap is the way out.
 AlignedMemory allocate_shared(uint64_t bytes) {
   if (shared_count.load(std::memory_order_relaxed) >= kMaxShared) return nullptr;
-  Result<SharedMemory> memory =
-      SharedMemory::create("ephost-tensors", bytes, SharedAccess::kReadWrite);
+  Result<SharedMemory> memory = SharedMemory::create("ephost-tensors", bytes, SharedAccess::kRead);
   if (!memory.ok()) return nullptr;
   shared_count.fetch_add(1, std::memory_order_relaxed);
   auto owned = std::make_unique<SharedMemory>(std::move(*memory));

@@ -47,7 +47,7 @@ PlainType plain_type(const eph_type& type, GraphPartWriter& writer) {
 // Nothing where it is none that lies in a region.
 PlainList plain_constant(const eph_value& value, Outgoing& outgoing, GraphPartWriter& writer) {
   if (!is_numeric(value) || value.memory != 0 || value.byte_size == 0) return {};
-  const auto place = outgoing.place(bytes_of(value), SharedAccess::kRead);
+  const auto place = outgoing.place(bytes_of(value));
   if (!place) return {};
   PlainConstant plain = {place->region->id, place->offset, value.byte_size, value.element_type};
   plain.shape = writer.array(value.shape, value.rank);

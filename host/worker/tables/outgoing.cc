@@ -16,10 +16,9 @@ Outgoing::~Outgoing() {
   }
 }
 
-std::optional<SharedPlace> Outgoing::place(std::span<const std::byte> bytes, SharedAccess access) {
+std::optional<SharedPlace> Outgoing::place(std::span<const std::byte> bytes) {
   std::optional<SharedPlace> place = SharedRegions::find(bytes);
-  if (!place) return std::nullopt;
-  if (access == SharedAccess::kReadWrite && place->region->access != access) return std::nullopt;
+  if (!place || place->region->access != SharedAccess::kRead) return std::nullopt;
   if (!refer(place->region)) return std::nullopt;
   return place;
 }
@@ -34,7 +33,7 @@ bool Outgoing::refer(const SharedRegionPtr& region) {
 }
 
 bool Outgoing::refer(std::span<const std::byte> bytes, wire::Shared& out) {
-  const std::optional<SharedPlace> found = place(bytes, SharedAccess::kRead);
+  const std::optional<SharedPlace> found = place(bytes);
   if (!found) return false;
   out.set_region(found->region->id);
   out.set_offset(found->offset);

@@ -26,9 +26,8 @@ class Outgoing {
   Outgoing& operator=(const Outgoing&) = delete;
   ~Outgoing();
 
-  // The place of `bytes` if they lie in a region that the worker may use that way.
-  [[nodiscard]] std::optional<SharedPlace> place(std::span<const std::byte> bytes,
-                                                 SharedAccess access);
+  // The place of `bytes` if they lie in a region that the worker may read, and not write.
+  [[nodiscard]] std::optional<SharedPlace> place(std::span<const std::byte> bytes);
   // The worker gets the region with the next message, unless it has it already. False where the
   // message has too many descriptors.
   [[nodiscard]] bool refer(const SharedRegionPtr& region);

@@ -77,42 +77,52 @@ struct Remote<&Memory::release> {
   }
 };
 
+namespace {
+
+// The host's side of a copy: where it lies, if the worker reads it in a region, or else in staging
+// memory, which is returned.
+Result<std::byte*> place_copied(std::span<const std::byte> bytes, bool is_written,
+                                HostChannel& channel, Outgoing& outgoing, wire::Shared& out) {
+  if (!is_written && outgoing.refer(bytes, out)) return nullptr;
+  channel.staging().reset();
+  EPHOST_ASSIGN_OR_RETURN(const SharedPlace place, channel.staging().take(bytes.size()));
+  (void)outgoing.refer(place.region);  // the message has no other
+  out.set_region(place.region->id);
+  out.set_offset(place.offset);
+  std::byte* const staged = place.region->bytes.data() + place.offset;
+  if (!is_written) std::memcpy(staged, bytes.data(), bytes.size());
+  return staged;
+}
+
+}  // namespace
+
 template <>
 struct Remote<&Memory::copy> {
   static int32_t call(eph_provider* handle, uint32_t to_memory, void* to, uint32_t from_memory,
                       const void* from, uint64_t size, eph_error* error) noexcept {
     return answer_call(error, [&]() -> Result<int32_t> {
       RemoteProvider& provider = RemoteProvider::self(handle);
+      EPHOST_ASSIGN_OR_RETURN(const ChannelLease channel, provider.worker().process().channel());
       wire::Request request;
       request.set_call(wire::MEMORY_COPY);
       request.set_memory(to_memory);
       request.set_from_memory(from_memory);
+      request.set_size(size);
       Outgoing outgoing(provider.worker().regions());
-      // Host memory on one side: in a region, or in one made for the call.
-      void* const host = to_memory == 0 ? to : const_cast<void*>(from);
-      const std::span<std::byte> bytes(static_cast<std::byte*>(host), static_cast<size_t>(size));
-      SharedMemory staging;
       if (to_memory != 0) request.set_address(reinterpret_cast<uint64_t>(to));
       if (from_memory != 0) request.set_from_address(reinterpret_cast<uint64_t>(from));
+      std::byte* staged = nullptr;
       if (to_memory == 0 || from_memory == 0) {
-        const auto place =
-            outgoing.place(bytes, to_memory == 0 ? SharedAccess::kReadWrite : SharedAccess::kRead);
-        wire::Shared& shared = *request.mutable_data()->mutable_shared();
-        if (place) {
-          shared.set_region(place->region->id);
-          shared.set_offset(place->offset);
-        } else {
-          EPHOST_ASSIGN_OR_RETURN(
-              staging, SharedMemory::create("ephost-copy", bytes.size(), SharedAccess::kReadWrite));
-          if (from_memory == 0) std::memcpy(staging.bytes().data(), bytes.data(), bytes.size());
-          (void)outgoing.refer(staging.region());  // the message has no other
-          shared.set_region(staging.region()->id);
-        }
+        const void* const host = to_memory == 0 ? to : from;
+        EPHOST_ASSIGN_OR_RETURN(
+            staged, place_copied({static_cast<const std::byte*>(host), static_cast<size_t>(size)},
+                                 to_memory == 0, *channel, outgoing,
+                                 *request.mutable_data()->mutable_shared()));
       }
-      request.set_size(size);
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing));
-      if (to_memory == 0 && !staging.bytes().empty() && answer.code() == EPH_OK) {
-        std::memcpy(bytes.data(), staging.bytes().data(), bytes.size());
+      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
+                              provider.call_by(*channel, request, outgoing));
+      if (to_memory == 0 && answer.code() == EPH_OK) {
+        std::memcpy(to, staged, static_cast<size_t>(size));
       }
       return take_code(answer, error);
     });

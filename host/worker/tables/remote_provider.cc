@@ -17,6 +17,12 @@ Result<wire::Answer> RemoteProvider::call(wire::Request& request, Outgoing& outg
   return worker_->call(request, outgoing, subjects);
 }
 
+Result<wire::Answer> RemoteProvider::call_by(HostChannel& channel, wire::Request& request,
+                                             Outgoing& outgoing) {
+  request.set_provider(handle_);
+  return worker_->call_by(channel, request, outgoing, {.host = &host_});
+}
+
 void RemoteProvider::adopt(const wire::Provider& made) {
   handle_ = made.handle();
   for (const wire::Extension& extension : made.extensions()) {

@@ -27,6 +27,8 @@ class RemoteProvider {
 
   // Makes a call that is about this provider.
   Result<wire::Answer> call(wire::Request& request, Outgoing& outgoing, Subjects subjects = {});
+  // The same by a channel whose staging memory has values of the call.
+  Result<wire::Answer> call_by(HostChannel& channel, wire::Request& request, Outgoing& outgoing);
   // One that refers to no shared memory. `state` adds to the request what the call is about.
   template <class State>
   Result<wire::Answer> call(wire::Call which, State state) {

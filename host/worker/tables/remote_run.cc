@@ -14,15 +14,8 @@
 namespace ephost::worker {
 namespace {
 
-// A region of a worker begins on a page, and a large one at a multiple of kLargeRegion. So what has
-// to be aligned to more than a page is staged in a large one.
+// A region of a worker begins on a page; what has to be aligned to more than that is staged.
 constexpr uint64_t kPage = 4096;
-
-std::optional<SharedPlace> place_of(Outgoing& outgoing, const RunFacts& facts,
-                                    std::span<const std::byte> bytes, SharedAccess access) {
-  if (facts.alignment > kPage) return std::nullopt;
-  return outgoing.place(bytes, access);
-}
 
 bool contains(std::span<const std::byte> outer, std::span<const std::byte> inner) {
   return inner.data() >= outer.data() && inner.data() + inner.size() <= outer.data() + outer.size();
@@ -91,13 +84,8 @@ void RemoteRun::add_input(const eph_value* value, uint32_t index) {
   } else {
     plain.form = PlainForm::kShared;
     if (value->byte_size != 0) {
-      if (const auto place = place_of(outgoing_, facts_, bytes_of(*value), SharedAccess::kRead)) {
-        plain.region = place->region->id;
-        plain.offset = place->offset;
-      } else {
-        const auto* const begin = static_cast<const std::byte*>(value->data);
-        staged_.push_back({begin, begin + value->byte_size, values_.size()});
-      }
+      const auto* const begin = static_cast<const std::byte*>(value->data);
+      ranges_.push_back({begin, begin + value->byte_size, values_.size()});
     }
   }
   values_.push_back(plain);
@@ -127,74 +115,88 @@ void RemoteRun::add_output(eph_value* value, uint32_t index) {
   } else {
     plain.form = PlainForm::kShared;  // strings: by set_string; the worker has an array of its own
     if (value->byte_size != 0 && is_numeric(*value)) {
-      const bool is_fixed = shares_by_definition(index, *value);
-      const SharedAccess access = is_fixed ? SharedAccess::kRead : SharedAccess::kReadWrite;
-      if (const auto place = place_of(outgoing_, facts_, bytes_of(*value), access)) {
-        plain.region = place->region->id;
-        plain.offset = place->offset;
-      } else {
-        auto* const begin = static_cast<std::byte*>(value->data);
-        staged_.push_back({begin, begin + value->byte_size, values_.size()});
-        if (!is_fixed) {
-          copies_.push_back({nullptr, value, begin, static_cast<size_t>(value->byte_size)});
-        }
-      }
+      const auto* const begin = static_cast<const std::byte*>(value->data);
+      ranges_.push_back(
+          {begin, begin + value->byte_size, values_.size(), !shares_by_definition(index, *value)});
     }
   }
   values_.push_back(plain);
 }
 
-// Ranges that overlap are staged as one, so that addresses are as far apart as the host's.
-Status RemoteRun::stage() {
-  if (staged_.empty()) return {};
-  std::ranges::sort(staged_, std::ranges::less(), &Staged::begin);
-  const uint64_t alignment = std::clamp<uint64_t>(facts_.alignment, 64, kLargeRegion);
-  std::vector<size_t> offsets(staged_.size());
-  size_t used = 0;
-  const std::byte* base = nullptr;  // of the current range, which begins at `start` of the staging
-  const std::byte* end = nullptr;
-  size_t start = 0;
-  for (size_t i = 0; i < staged_.size(); ++i) {
-    if (base == nullptr || staged_[i].begin >= end) {
-      base = staged_[i].begin;
-      end = staged_[i].end;
-      start = (used + alignment - 1) / alignment * alignment +
-              reinterpret_cast<uintptr_t>(base) % alignment;
-    } else {
-      end = std::max(end, staged_[i].end);
-    }
-    offsets[i] = start + static_cast<size_t>(staged_[i].begin - base);
-    used = std::max(used, start + static_cast<size_t>(end - base));
+// Whether all lie in regions, where the worker may read them and needs to do no more.
+bool RemoteRun::place_in_regions(std::span<const Range> group) {
+  if (facts_.alignment > kPage) return false;
+  for (const Range& range : group) {
+    if (range.is_written) return false;
+    const auto place = outgoing_.place({range.begin, range.end});
+    if (!place) return false;
+    values_[range.value].region = place->region->id;
+    values_[range.value].offset = place->offset;
   }
-  if (alignment > kPage) used = std::max<size_t>(used, kLargeRegion);
-  EPHOST_ASSIGN_OR_RETURN(const SharedPlace place, channel_.staging(used));
+  return true;
+}
+
+uint64_t RemoteRun::staging_alignment() const {
+  return std::clamp<uint64_t>(facts_.alignment, 64, kLargeRegion);
+}
+
+// Returns how much is used now.
+size_t RemoteRun::add_staged(std::span<Range> group, size_t used) const {
+  const uint64_t alignment = staging_alignment();
+  const std::byte* const base = group.front().begin;
+  const size_t start = (used + alignment - 1) / alignment * alignment +
+                       reinterpret_cast<uintptr_t>(base) % alignment;
+  for (Range& range : group) {
+    range.is_staged = true;
+    range.offset = start + static_cast<size_t>(range.begin - base);
+    used = std::max(used, range.offset + static_cast<size_t>(range.end - range.begin));
+  }
+  return used;
+}
+
+// Ranges that overlap are staged as one, so that addresses are as far apart as the host's.
+Status RemoteRun::place_ranges() {
+  std::ranges::sort(ranges_, std::ranges::less(), &Range::begin);
+  size_t used = 0;
+  for (size_t first = 0, last = 0; first < ranges_.size(); first = last) {
+    const std::byte* end = ranges_[first].end;
+    for (last = first + 1; last < ranges_.size() && ranges_[last].begin < end; ++last) {
+      end = std::max(end, ranges_[last].end);
+    }
+    const std::span group = std::span(ranges_).subspan(first, last - first);
+    if (!place_in_regions(group)) used = add_staged(group, used);
+  }
+  return used == 0 ? Status() : stage(used);
+}
+
+Status RemoteRun::stage(size_t size) {
+  EPHOST_ASSIGN_OR_RETURN(const SharedPlace place,
+                          channel_.staging().take(size, staging_alignment()));
   if (!outgoing_.refer(place.region)) return broken("too many regions");
   std::byte* const memory = place.region->bytes.data() + place.offset;
-  for (size_t i = 0; i < staged_.size(); ++i) {
-    const Staged& staged = staged_[i];
-    PlainValue& plain = values_[staged.value];
-    plain.region = place.region->id;
-    plain.offset = place.offset + offsets[i];
-    if (staged.value < run_.input_count) {
-      std::memcpy(memory + offsets[i], staged.begin, static_cast<size_t>(plain.byte_size));
-    } else {
-      for (CopyBack& copy : copies_) {
-        if (copy.to == run_.outputs[staged.value - run_.input_count]) {
-          copy.from = memory + offsets[i];
-        }
-      }
+  for (const Range& range : ranges_) {
+    if (!range.is_staged) continue;
+    values_[range.value].region = place.region->id;
+    values_[range.value].offset = place.offset + range.offset;
+    const auto bytes = static_cast<size_t>(range.end - range.begin);
+    if (range.value < run_.input_count) {
+      std::memcpy(memory + range.offset, range.begin, bytes);
+    } else if (range.is_written) {
+      eph_value* const to = run_.outputs[range.value - run_.input_count];
+      copies_.push_back({memory + range.offset, to, static_cast<std::byte*>(to->data), bytes});
     }
   }
   return {};
 }
 
 Status RemoteRun::prepare() {
+  channel_.staging().reset();
   numbered_.resize(run_.input_count);
   made_.resize(run_.input_count);
   values_.reserve(size_t{run_.input_count} + run_.output_count);
   for (uint32_t i = 0; i < run_.input_count; ++i) add_input(run_.inputs[i], i);
   for (uint32_t i = 0; i < run_.output_count; ++i) add_output(run_.outputs[i], i);
-  return stage();
+  return place_ranges();
 }
 
 size_t RemoteRun::plain_size() const {
@@ -241,14 +243,12 @@ void RemoteRun::write_request(wire::Request& out) {
 // again.
 Status RemoteRun::reserve_late(uint32_t output, uint64_t size) {
   if (late_.size() <= output) late_.resize(run_.output_count);
-  SharedMemory& memory = late_[output];
-  const uint64_t least = std::max(size, facts_.alignment > kPage ? uint64_t{kLargeRegion} : 0);
-  const size_t before = memory.bytes().size();
-  if (before >= least) return {};
+  Late& late = late_[output];
+  if (late.size >= size) return {};
+  const uint64_t wanted = late.size == 0 ? size : std::bit_ceil(size);
   EPHOST_ASSIGN_OR_RETURN(
-      memory, SharedMemory::create("ephost-output",
-                                   static_cast<size_t>(before == 0 ? least : std::bit_ceil(least)),
-                                   SharedAccess::kReadWrite));
+      late.place, channel_.staging().take(static_cast<size_t>(wanted), staging_alignment()));
+  late.size = wanted;
   return {};
 }
 
@@ -264,17 +264,13 @@ Status RemoteRun::place_late(uint32_t output, wire::Answer& out) {
     plain.form = PlainForm::kAddress;
     plain.offset = reinterpret_cast<uint64_t>(value.data);
   } else if (value.byte_size != 0 && is_numeric(value)) {
-    if (const auto place = place_of(outgoing_, facts_, bytes_of(value), SharedAccess::kReadWrite)) {
-      plain.region = place->region->id;
-      plain.offset = place->offset;
-    } else {
-      EPHOST_RETURN_IF_ERROR(reserve_late(output, value.byte_size));
-      const SharedMemory& memory = late_[output];
-      if (!outgoing_.refer(memory.region())) return Status(StatusCode::kFail, "too many regions");
-      plain.region = memory.region()->id;
-      copies_.push_back({memory.bytes().data(), &value, static_cast<std::byte*>(value.data),
-                         static_cast<size_t>(value.byte_size)});
-    }
+    EPHOST_RETURN_IF_ERROR(reserve_late(output, value.byte_size));
+    const SharedPlace& place = late_[output].place;
+    if (!outgoing_.refer(place.region)) return Status(StatusCode::kFail, "too many regions");
+    plain.region = place.region->id;
+    plain.offset = place.offset;
+    copies_.push_back({place.region->bytes.data() + place.offset, &value,
+                       static_cast<std::byte*>(value.data), static_cast<size_t>(value.byte_size)});
   }
   std::string& bytes = *out.mutable_plain_value();
   bytes.assign(reinterpret_cast<const char*>(&plain), sizeof(plain));
@@ -405,9 +401,7 @@ Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
 // before.
 void RemoteRun::finish() {
   for (const CopyBack& copy : copies_) {
-    if (copy.from == nullptr || copy.to->data != copy.data || copy.to->byte_size != copy.size) {
-      continue;
-    }
+    if (copy.to->data != copy.data || copy.to->byte_size != copy.size) continue;
     std::memcpy(copy.data, copy.from, copy.size);
   }
 }

@@ -30,14 +30,15 @@ struct RunFacts {
   std::vector<std::pair<uint32_t, uint32_t>> aliases = {};
 };
 
-// Used by one thread. Values that lie in no region go through the staging memory of the channel.
+// Used by one thread. Values that lie in no region, and those that the worker writes, go through
+// the staging memory of the channel.
 class RemoteRun {
  public:
   RemoteRun(eph_run& run, const RunFacts& facts, void* state, HostChannel& channel,
             Outgoing& outgoing)
       : run_(run), facts_(facts), state_(state), channel_(channel), outgoing_(outgoing) {}
 
-  // Finds places for all arguments, and copies those that are staged.
+  // Finds places for all arguments, and copies the inputs that are staged.
   Status prepare();
   // Whether the request fits into the hot area and needs nothing else.
   [[nodiscard]] bool is_hot() const;
@@ -49,14 +50,18 @@ class RemoteRun {
   // Answers a callback that is about the run. A failure breaks the protocol.
   Status answer(const wire::Callback& callback, wire::Answer& out);
 
-  // Takes over what the worker has left in staging memory.
+  // Takes over what the worker has left in staging memory, once it has answered that all is well.
   void finish();
 
  private:
-  struct Staged {
+  // Numbers in the memory of the host.
+  struct Range {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
     size_t value = 0;  // of values_
+    bool is_written = false;
+    bool is_staged = false;
+    size_t offset = 0;  // in the staging memory
   };
   struct CopyBack {
     const std::byte* from = nullptr;
@@ -64,13 +69,22 @@ class RemoteRun {
     std::byte* data = nullptr;  // of `to`, and its size, when the worker got it
     size_t size = 0;
   };
+  // Staging memory of an output that was allocated within the call.
+  struct Late {
+    SharedPlace place;
+    uint64_t size = 0;
+  };
 
   PlainValue frame(const eph_value& value, std::vector<int64_t>& extents) const;
   void add_input(const eph_value* value, uint32_t index);
   void add_output(eph_value* value, uint32_t index);
   void add_structured(const eph_value& value, wire::Value& out);
   bool shares_by_definition(uint32_t output, const eph_value& value) const;
-  Status stage();
+  Status place_ranges();
+  bool place_in_regions(std::span<const Range> group);
+  size_t add_staged(std::span<Range> group, size_t used) const;
+  Status stage(size_t size);
+  [[nodiscard]] uint64_t staging_alignment() const;
   Status reserve_late(uint32_t output, uint64_t size);
   Status place_late(uint32_t output, wire::Answer& out);
   Status take_contents(const wire::Callback& callback);
@@ -83,9 +97,9 @@ class RemoteRun {
   Outgoing& outgoing_;
   std::vector<PlainValue> values_;
   std::vector<int64_t> extents_;
-  std::vector<Staged> staged_;
+  std::vector<Range> ranges_;
   std::vector<CopyBack> copies_;
-  std::vector<SharedMemory> late_;  // by output
+  std::vector<Late> late_;  // by output
   std::vector<wire::Value> structured_;
   std::vector<const eph_value*> numbered_;  // by number - 1
   std::vector<eph_value*> made_;            // likewise; null for what was not made as a tensor

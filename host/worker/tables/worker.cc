@@ -229,6 +229,11 @@ Result<wire::Answer> Worker::parse_answer(HostChannel& channel, const Message& m
 Result<wire::Answer> Worker::call(wire::Request& request, Outgoing& outgoing,
                                   const Subjects& subjects) {
   EPHOST_ASSIGN_OR_RETURN(const ChannelLease channel, process_->channel());
+  return call_by(*channel, request, outgoing, subjects);
+}
+
+Result<wire::Answer> Worker::call_by(HostChannel& channel, wire::Request& request,
+                                     Outgoing& outgoing, const Subjects& subjects) {
   const auto callback = [&](Message message) {
     return on_callback(message, outgoing, subjects, nullptr);
   };
@@ -244,9 +249,9 @@ Result<wire::Answer> Worker::call(wire::Request& request, Outgoing& outgoing,
   options.is_cancelled = is_cancelled;
   if (subjects.graphs != nullptr) EPHOST_RETURN_IF_ERROR(subjects.graphs->finish(request));
   EPHOST_ASSIGN_OR_RETURN(Message message, outgoing.finish(request));
-  EPHOST_ASSIGN_OR_RETURN(const Message answer, channel->call(std::move(message), options));
+  EPHOST_ASSIGN_OR_RETURN(const Message answer, channel.call(std::move(message), options));
   outgoing.confirm();
-  return parse_answer(*channel, answer);
+  return parse_answer(channel, answer);
 }
 
 Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state,
@@ -272,7 +277,7 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
     EPHOST_ASSIGN_OR_RETURN(const Message got, channel->call(std::move(message), options));
     outgoing.confirm();
     EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, parse_answer(*channel, got));
-    remote.finish();
+    if (answer.code() == EPH_OK) remote.finish();
     if (answer.has_message()) error->api->set_message(error, text_of(answer.message()));
     return answer.code();
   }
@@ -287,7 +292,7 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
   if (answer.message_size > size - sizeof(answer)) {
     return channel->reject("an answer of compute with a message that is longer than itself");
   }
-  remote.finish();
+  if (answer.code == EPH_OK) remote.finish();
   if (answer.has_message != 0) {
     std::string text(reinterpret_cast<const char*>(hot.data()) + sizeof(answer),
                      static_cast<size_t>(answer.message_size));

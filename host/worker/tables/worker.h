@@ -60,6 +60,9 @@ class Worker {
   // answer that cannot be understood; what the plugin answered is in the answer.
   [[nodiscard]] Result<wire::Answer> call(wire::Request& request, Outgoing& outgoing,
                                           const Subjects& subjects = {});
+  // The same by a channel whose staging memory has values of the call.
+  [[nodiscard]] Result<wire::Answer> call_by(HostChannel& channel, wire::Request& request,
+                                             Outgoing& outgoing, const Subjects& subjects);
   // `compute`: the code that the plugin returned, with its message in `error`.
   [[nodiscard]] Result<int32_t> compute(eph_run& run, const RunFacts& facts, void* state,
                                         const HostTables& host, eph_error* error);

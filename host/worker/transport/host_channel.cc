@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 // could undo that, so that one looks again now and then.
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kSliceOfCancellation = std::chrono::milliseconds(2);
-constexpr size_t kMinStaging = size_t{64} << 10;
 // Posts that are taken before anybody looks at the time, and in all from a worker that has ended;
 // its socket held fewer.
 constexpr size_t kPostsInARow = 256;
@@ -205,16 +204,6 @@ Status HostChannel::take_last_posted(const CallOptions& options, Status failure)
     if (!handle_posted(std::move(**message), options).ok()) break;
   }
   return failure;
-}
-
-Result<SharedPlace> HostChannel::staging(size_t size) {
-  if (staging_.bytes().size() < size) {
-    const size_t wanted = std::max({size, kMinStaging, staging_.bytes().size() * 2});
-    EPHOST_ASSIGN_OR_RETURN(SharedMemory larger, SharedMemory::create("ephost-staging", wanted,
-                                                                      SharedAccess::kReadWrite));
-    staging_ = std::move(larger);
-  }
-  return SharedPlace{staging_.region(), 0};
 }
 
 }  // namespace ephost::worker

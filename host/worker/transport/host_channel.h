@@ -18,6 +18,7 @@
 #include "host/worker/transport/channel_page.h"
 #include "host/worker/transport/message.h"
 #include "host/worker/transport/packets.h"
+#include "host/worker/transport/staging.h"
 #include "host/worker/transport/turns.h"
 
 namespace ephost::worker {
@@ -71,9 +72,9 @@ class HostChannel {
   // The worker may change it at any time: read each byte once, then check what was read.
   [[nodiscard]] std::span<std::byte> hot_area() { return page_->hot; }
 
-  // Memory for values that lie in no region, at least `size` bytes (not 0), kept until the next
-  // call of this function asks for more. A region like any other, which the worker may write.
-  [[nodiscard]] Result<SharedPlace> staging(size_t size);
+  // Memory for the values of the current call that lie in no region, or that the worker writes. It
+  // may do so at any time.
+  [[nodiscard]] Staging& staging() { return staging_; }
 
   // Ends the worker, because what it sent is wrong: "an answer with 3 outputs instead of 2".
   // Returns the failure with which calls fail from now on.
@@ -99,7 +100,7 @@ class HostChannel {
   FileDescriptor socket_;
   SharedMemory page_memory_;
   ChannelPage* page_;
-  SharedMemory staging_;
+  Staging staging_;
   const std::unique_ptr<PacketBuffer> buffer_ = std::make_unique_for_overwrite<PacketBuffer>();
   SpinBudget spin_;
   uint32_t posted_ = 0;                             // that were taken

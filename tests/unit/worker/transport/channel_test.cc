@@ -245,19 +245,6 @@ TEST_F(ChannelTest, ManyThreadsCallAtOnce) {
   EXPECT_EQ(good.load(), 300);
 }
 
-TEST_F(ChannelTest, StagingMemoryIsARegionThatGrows) {
-  auto channel = worker_->channel();
-  ASSERT_TRUE(channel.ok());
-  const Result<SharedPlace> small = (*channel)->staging(100);
-  ASSERT_TRUE(small.ok());
-  const uint64_t first = small->region->id;
-  EXPECT_EQ((*channel)->staging(200)->region->id, first);
-  const Result<SharedPlace> large = (*channel)->staging(1 << 20);
-  ASSERT_TRUE(large.ok());
-  EXPECT_NE(large->region->id, first);
-  EXPECT_GE(large->region->bytes.size(), size_t{1} << 20);
-}
-
 TEST_F(ChannelTest, ARegionIsReadAndWrittenByBothSides) {
   auto memory = SharedMemory::create("test", 4096, SharedAccess::kReadWrite);
   ASSERT_TRUE(memory.ok());

@@ -1,0 +1,68 @@
+// What a plugin in a worker can do to values that the host and others read: nothing.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/integration/session/recovery/workers.h"
+#include "tests/integration/session/scripted_sample.h"
+
+namespace ephost {
+namespace {
+
+using test::Variable;
+using ::testing::HasSubstr;
+
+class SharedValues : public ::testing::Test {
+ protected:
+  // Values of 64 KiB, which are shared. `claim`: which partitions or nodes the worker computes.
+  Result<Session> create(const std::string& misbehave, const std::string& claim = "fuse:*") {
+    SessionOptions options = test::scripted({{"misbehave", misbehave}, {"claim", claim}});
+    options.add_config_entry("session.isolation.scripted", "worker");
+    return Session::create(test::scripted_environment(), model_, options);
+  }
+  // The message of the run that fails.
+  std::string failure_of(const std::string& misbehave, const std::string& claim = "fuse:*") {
+    Result<Session> session = create(misbehave, claim);
+    if (!session.ok()) return "not created: " + session.status().message();
+    const auto outputs = test::run(*session);
+    return outputs.ok() ? "ran" : outputs.status().message();
+  }
+
+  const Variable quarantine_{"EPHOST_QUARANTINE", "off"};
+  const Variable program_{"EPHOST_WORKER_PROGRAM", EPHOST_WORKER_PROGRAM};
+  const test::TempDirectory folder_;
+  const std::filesystem::path model_ = test::save(folder_, test::scripted_model(16384));
+  const std::vector<Value> expected_ = test::expected_outputs(model_);
+};
+
+TEST_F(SharedValues, CannotBeWrittenByAWorkerThatReadsThem) {
+  EXPECT_THAT(failure_of("written_input"), HasSubstr("died of SIGSEGV"));
+  EXPECT_THAT(failure_of("written_input", "kernels:Add,Relu,Mul,Neg"),
+              HasSubstr("died of SIGSEGV"));
+}
+
+TEST_F(SharedValues, CannotBeMadeWritableByAWorker) {
+  EXPECT_THAT(failure_of("unprotected_input"), HasSubstr("an input cannot be made writable"));
+  EXPECT_THAT(failure_of("unprotected_input", "kernels:Add,Relu,Mul,Neg"),
+              HasSubstr("an input cannot be made writable"));
+}
+
+TEST_F(SharedValues, StayAsTheyWereWhenTheWorkerAnswered) {
+  Result<Session> session = create("late_output");
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  auto binding = session->create_binding();
+  ASSERT_TRUE(binding.ok()) << binding.status().to_string();
+  for (NamedValue& input : test::random_inputs(*session)) {
+    ASSERT_TRUE(binding->bind_input(input.name, std::move(input.value)).ok());
+  }
+  const Value output = *Value::allocate(ElementType::kFloat, {16384});
+  ASSERT_TRUE(binding->bind_output("y", output).ok());
+  const Status status = session->run(*binding);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  test::expect_close({output}, expected_);
+}
+
+}  // namespace
+}  // namespace ephost
