@@ -1,6 +1,8 @@
 #include "host/worker/process/system_calls.h"
 
+#include <fcntl.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -15,6 +17,7 @@
 #include <memory>
 #include <system_error>
 
+#include "host/base/files/file_descriptor.h"
 #include "host/base/format.h"
 
 namespace ephost::worker {
@@ -75,26 +78,47 @@ int refuse(const Filter& filter, const char* name, const scmp_arg_cmp* condition
                                   number, condition == nullptr ? 0 : 1, condition);
 }
 
+// The kernel takes 32 bits of the argument, whatever the others are.
+scmp_arg_cmp equals_int(unsigned argument, uint32_t value) {
+  return compare(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value);
+}
+
 int refuse_conditionally(const Filter& filter) {
   const auto self = static_cast<uint64_t>(::getpid());
   int worst = 0;
-  const auto add = [&](const char* name, scmp_arg_cmp condition) {
-    const int result = refuse(filter, name, &condition);
+  const auto add = [&](const char* name, scmp_arg_cmp condition, int error = EPERM) {
+    const int result = refuse(filter, name, &condition, error);
     if (result != 0) worst = result;
   };
   // Signals to itself only; raise() and abort() use these.
   for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"}) {
     add(name, compare(0, SCMP_CMP_NE, self));
   }
-  add("prlimit64", compare(0, SCMP_CMP_GT, 0));
+  // Also by way of a file whose owner is told of input.
+  for (const uint32_t command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {
+    add("fcntl", equals_int(1, command));
+  }
+  add("ioctl", equals_int(1, FIOSETOWN));
+  add("ioctl", equals_int(1, SIOCSPGRP));
+  // Limits and scheduling of itself only. A filter does not know which numbers are those of its own
+  // threads: who sets the processors of one when it makes it is told that all is well.
+  for (const char* name : {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"}) {
+    add(name, compare(0, SCMP_CMP_GT, 0));
+  }
+  add("sched_setaffinity", compare(0, SCMP_CMP_GT, 0), 0);
+  // Pairs that are connected for good: a datagram can have another address.
   add("socketpair", compare(0, SCMP_CMP_NE, AF_UNIX));
+  for (const uint32_t type : {SOCK_DGRAM, SOCK_RAW}) {
+    add("socketpair", compare(1, SCMP_CMP_MASKED_EQ, 0xf, type));
+  }
+  add("sendto", compare(4, SCMP_CMP_NE, 0));
   // Threads are allowed, processes are not.
   add("clone", compare(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
   // The host's death has to remain the worker's.
-  add("prctl", compare(0, SCMP_CMP_EQ, PR_SET_PDEATHSIG));
+  add("prctl", equals_int(0, PR_SET_PDEATHSIG));
   // Input for the terminal that the host runs in.
-  add("ioctl", compare(1, SCMP_CMP_MASKED_EQ, 0xffffffff, TIOCSTI));
-  add("ioctl", compare(1, SCMP_CMP_MASKED_EQ, 0xffffffff, TIOCLINUX));
+  add("ioctl", equals_int(1, TIOCSTI));
+  add("ioctl", equals_int(1, TIOCLINUX));
   return worst;
 }
 
@@ -114,6 +138,24 @@ bool has_filters() {
   return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
+Status output_error() {
+  return Status(StatusCode::kFail, formatted("cannot restrict standard output and error: {}",
+                                             std::generic_category().message(errno)));
+}
+
+// A socket of datagrams that the worker has got as its output could send them anywhere (sendmsg).
+Status detach_datagram_output() {
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(output, SOL_SOCKET, SO_TYPE, &type, &size) != 0) continue;
+    if (type == SOCK_STREAM || type == SOCK_SEQPACKET) continue;
+    const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    if (!nowhere.is_open() || ::dup2(nowhere.get(), output) < 0) return output_error();
+  }
+  return {};
+}
+
 Status filter_error(int error) {
   return Status(StatusCode::kFail, formatted("cannot restrict system calls: {}",
                                              std::generic_category().message(-error)));
@@ -126,6 +168,7 @@ Status restrict_system_calls(SandboxReport& report) {
     report.missing.emplace_back(kMissing);
     return Status::ok_status();
   }
+  EPHOST_RETURN_IF_ERROR(detach_datagram_output());
   const Filter filter(::seccomp_init(SCMP_ACT_ALLOW));
   if (filter == nullptr) return filter_error(-ENOMEM);
   if (const int error = fill(filter); error != 0) return filter_error(error);

@@ -1,15 +1,23 @@
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -70,6 +78,70 @@ std::string write_to_parent() {
   return outcome(::open(path.c_str(), O_RDWR | O_CLOEXEC));
 }
 
+std::string make_pair(std::string_view type) {
+  std::array<int, 2> ends = {};
+  int kind = SOCK_STREAM;
+  if (type == "dgram") kind = SOCK_DGRAM;
+  if (type == "cloexec_dgram") kind = SOCK_DGRAM | SOCK_CLOEXEC;
+  if (type == "raw") kind = SOCK_RAW;
+  return outcome(::socketpair(AF_UNIX, kind, 0, ends.data()));
+}
+
+std::string send_to_address() {
+  std::array<int, 2> ends = {};
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return "no pair";
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  return outcome(::sendto(ends[0], "x", 1, MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address),
+                          sizeof address));
+}
+
+// The host is the one that a file sends signals to.
+std::string own_file(std::string_view how) {
+  std::array<int, 2> ends = {};
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return "no pair";
+  const pid_t host = ::getppid();
+  f_owner_ex owner = {F_OWNER_PID, host};
+  if (how == "setown") return outcome(::fcntl(ends[0], F_SETOWN, host));
+  if (how == "setown_ex") return outcome(::fcntl(ends[0], F_SETOWN_EX, &owner));
+  if (how == "setsig") return outcome(::fcntl(ends[0], F_SETSIG, SIGKILL));
+  if (how == "wide") {
+    return outcome(::syscall(SYS_fcntl, ends[0], (uint64_t{1} << 32) | F_SETOWN, host));
+  }
+  return outcome(::ioctl(ends[0], how == "siocspgrp" ? SIOCSPGRP : FIOSETOWN, &host));
+}
+
+std::string outlive_the_host(std::string_view how) {
+  const uint64_t wide = how == "wide" ? uint64_t{1} << 32 : 0;
+  return outcome(::syscall(SYS_prctl, wide | PR_SET_PDEATHSIG, 0, 0, 0, 0));
+}
+
+// What has to do with the host's processor time and memory.
+std::string change_host(std::string_view what) {
+  const pid_t host = ::getppid();
+  const sched_param idle = {};
+  if (what == "affinity") {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    return outcome(::sched_setaffinity(host, sizeof one, &one));
+  }
+  if (what == "scheduler") return outcome(::sched_setscheduler(host, SCHED_IDLE, &idle));
+  if (what == "param") return outcome(::sched_setparam(host, &idle));
+  if (what == "attr") {
+    const std::array<uint64_t, 6> attributes = {sizeof attributes};
+    return outcome(::syscall(SYS_sched_setattr, host, attributes.data(), 0));
+  }
+  if (what == "priority") return outcome(::setpriority(PRIO_PROCESS, host, 1));
+  if (what == "ioprio") return outcome(::syscall(SYS_ioprio_set, 1, host, 3 << 13));
+  if (what == "limit") {
+    rlimit limit = {};
+    return outcome(::prlimit(host, RLIMIT_CORE, nullptr, &limit));
+  }
+  if (what == "migrate") return outcome(::syscall(SYS_migrate_pages, host, 0, nullptr, nullptr));
+  return outcome(::syscall(SYS_move_pages, host, 0, nullptr, nullptr, nullptr, 0));
+}
+
 }  // namespace
 
 void die(std::string_view how) {
@@ -121,6 +193,11 @@ std::string attempt(std::string_view what, std::string_view argument) {
     std::thread([&] { ran = true; }).join();
     return ran ? "ok" : "no";
   }
+  if (what == "pair") return make_pair(argument);
+  if (what == "address") return send_to_address();
+  if (what == "own") return own_file(argument);
+  if (what == "outlive") return outlive_the_host(argument);
+  if (what == "host") return change_host(argument);
   if (what == "files") {
     int opened = 0;
     while (::open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) ++opened;

@@ -1,7 +1,10 @@
 #include "host/worker/process/sandbox.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include "host/worker/process/file_rules.h"
+#include "host/worker/process/system_calls.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/worker/start_worker.h"
 
@@ -11,7 +14,13 @@ namespace {
 class SandboxTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!probe_sandbox().missing.empty()) GTEST_SKIP() << probe_sandbox().missing.front();
+    SandboxReport report;
+    probe_files(report);
+    if (!report.missing.empty()) GTEST_SKIP() << report.missing.front();
+    begin();
+  }
+
+  void begin() {
     readable_.write("in", "text");
     other_.write("secret", "text");
     start(SandboxRules{.readable = {readable_.path(), "/does/not/exist"},
@@ -37,6 +46,17 @@ class SandboxTest : public ::testing::Test {
   std::unique_ptr<WorkerProcess> worker_;
 };
 
+// Those that do not need Landlock.
+class SystemCallsTest : public SandboxTest {
+ protected:
+  void SetUp() override {
+    SandboxReport report;
+    probe_system_calls(report);
+    if (!report.missing.empty()) GTEST_SKIP() << report.missing.front();
+    begin();
+  }
+};
+
 TEST_F(SandboxTest, NothingIsMissingWhereTheKernelHasBoth) {
   EXPECT_TRUE(worker_->sandbox_report().missing.empty());
 }
@@ -59,15 +79,45 @@ TEST_F(SandboxTest, OtherFilesAreOutOfReach) {
   EXPECT_FALSE(std::filesystem::exists(other_ / "new"));
 }
 
-TEST_F(SandboxTest, NetworkProcessesAndSignalsAreOutOfReach) {
-  EXPECT_EQ(attempt("connect"), "EPERM");
-  EXPECT_EQ(attempt("program"), "EPERM");
-  EXPECT_EQ(attempt("exec"), "EPERM");
-  EXPECT_EQ(attempt("kill"), "EPERM");
-  EXPECT_EQ(attempt("ptrace"), "EPERM");
-  EXPECT_EQ(attempt("peek"), "EPERM");
-  EXPECT_EQ(attempt("mem"), "EACCES");
+TEST_F(SandboxTest, MemoryOfOthersIsOutOfReachAsAFile) { EXPECT_EQ(attempt("mem"), "EACCES"); }
+
+TEST_F(SystemCallsTest, NetworkProcessesAndSignalsAreOutOfReach) {
+  for (const char* what : {"connect", "program", "exec", "kill", "ptrace", "peek"}) {
+    EXPECT_EQ(attempt(what), "EPERM") << what;
+  }
   EXPECT_EQ(attempt("thread"), "ok");
+}
+
+TEST_F(SystemCallsTest, SocketsThatCouldSendElsewhereAreOutOfReach) {
+  for (const char* what : {"pair dgram", "pair raw", "pair cloexec_dgram", "address"}) {
+    EXPECT_EQ(attempt(what), "EPERM") << what;
+  }
+  EXPECT_EQ(attempt("pair stream"), "ok");
+}
+
+TEST_F(SystemCallsTest, FilesCannotSendSignals) {
+  for (const char* what : {"own setown", "own setown_ex", "own setsig", "own wide", "own fiosetown",
+                           "own siocspgrp"}) {
+    EXPECT_EQ(attempt(what), "EPERM") << what;
+  }
+}
+
+TEST_F(SystemCallsTest, TheDeathOfTheHostRemainsTheWorkers) {
+  EXPECT_EQ(attempt("outlive"), "EPERM");
+  EXPECT_EQ(attempt("outlive wide"), "EPERM");
+}
+
+TEST_F(SystemCallsTest, SchedulingAndLimitsOfTheHostAreOutOfReach) {
+  for (const char* what : {"host scheduler", "host param", "host attr", "host priority",
+                           "host ioprio", "host limit", "host migrate", "host move"}) {
+    EXPECT_EQ(attempt(what), "EPERM") << what;
+  }
+  cpu_set_t before;
+  cpu_set_t after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(attempt("host affinity"), "ok");  // though nothing has happened
+  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 TEST_F(SandboxTest, TheSameIsPossibleWithoutASandbox) {
