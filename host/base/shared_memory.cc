@@ -1,13 +1,16 @@
 #include "host/base/shared_memory.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 #include <string>
 #include <system_error>
@@ -19,9 +22,16 @@
 namespace ephost {
 namespace {
 
+struct Entry {
+  SharedRegionPtr region;
+  bool is_written = false;  // by this process at any time, so that a forked one needs its own
+  bool is_private = false;  // since this process was forked: nobody else can map it
+  void* copy = MAP_FAILED;  // while this process forks: what the new one gets
+};
+
 struct Table {
   std::shared_mutex mutex;
-  std::map<uintptr_t, SharedRegionPtr> by_end;  // by the address after the last byte
+  std::map<uintptr_t, Entry> by_end;  // by the address after the last byte
   uint64_t last_id = 0;
 };
 
@@ -41,9 +51,45 @@ std::optional<SharedPlace> find_in_table(std::span<const std::byte> bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
   const auto found = all.by_end.upper_bound(begin);
   if (found == all.by_end.end()) return std::nullopt;
-  const auto first = reinterpret_cast<uintptr_t>(found->second->bytes.data());
-  if (begin < first || bytes.size() > found->first - begin) return std::nullopt;
-  return SharedPlace{found->second, begin - first};
+  const Entry& entry = found->second;
+  const auto first = reinterpret_cast<uintptr_t>(entry.region->bytes.data());
+  if (entry.is_private || begin < first || bytes.size() > found->first - begin) return std::nullopt;
+  return SharedPlace{entry.region, begin - first};
+}
+
+// ---- Forks. Both processes would write the same pages, unlike all other memory of theirs.
+
+// The copies are made here, since this process may write as soon as it has forked.
+void prepare_fork() {
+  Table& all = table();
+  all.mutex.lock();
+  for (auto& [end, entry] : all.by_end) {
+    if (!entry.is_written || entry.is_private) continue;
+    const std::span<std::byte> bytes = entry.region->bytes;
+    entry.copy =
+        ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (entry.copy != MAP_FAILED) std::memcpy(entry.copy, bytes.data(), bytes.size());
+  }
+}
+
+void end_fork() {
+  Table& all = table();
+  for (auto& [end, entry] : all.by_end) {
+    if (entry.copy != MAP_FAILED) ::munmap(entry.copy, entry.region->bytes.size());
+    entry.copy = MAP_FAILED;
+  }
+  all.mutex.unlock();
+}
+
+// Memory of which there is no copy cannot be used: that is better than wrong results in both.
+void adopt(Entry& entry) {
+  const std::span<std::byte> bytes = entry.region->bytes;
+  const bool is_adopted = entry.copy != MAP_FAILED &&
+                          ::mremap(entry.copy, bytes.size(), bytes.size(),
+                                   MREMAP_MAYMOVE | MREMAP_FIXED, bytes.data()) != MAP_FAILED;
+  if (!is_adopted) ::mprotect(bytes.data(), bytes.size(), PROT_NONE);
+  entry.copy = MAP_FAILED;
+  entry.is_private = true;
 }
 
 Status memory_error(std::string_view verb, size_t size) {
@@ -79,11 +125,29 @@ std::atomic<uint64_t> SharedMemoryUse::user_count{0};
 
 SharedRegionPtr SharedRegions::add(std::span<std::byte> bytes, FileDescriptor descriptor,
                                    uint64_t offset, SharedAccess access) {
+  return add_region(bytes, std::move(descriptor), offset, access, false);
+}
+
+// In the new process, where nothing may be called that takes a lock.
+void SharedRegions::adopt_copies() {
+  Table& all = table();
+  for (auto& [end, entry] : all.by_end) {
+    if (entry.is_written && !entry.is_private) adopt(entry);
+  }
+  current_generation.fetch_add(1, std::memory_order_release);
+  // The thread that has locked it has another number here.
+  new (&all.mutex) std::shared_mutex;
+}
+
+SharedRegionPtr SharedRegions::add_region(std::span<std::byte> bytes, FileDescriptor descriptor,
+                                          uint64_t offset, SharedAccess access, bool is_written) {
+  [[maybe_unused]] static const int kForks =
+      ::pthread_atfork(&prepare_fork, &end_fork, &adopt_copies);
   Table& all = table();
   const std::unique_lock lock(all.mutex);
   SharedRegionPtr region = std::make_shared<const SharedRegion>(
       SharedRegion{++all.last_id, bytes, std::move(descriptor), offset, access});
-  all.by_end.emplace(end_of(bytes), region);
+  all.by_end.emplace(end_of(bytes), Entry{region, is_written});
   current_generation.fetch_add(1, std::memory_order_release);
   return region;
 }
@@ -92,7 +156,7 @@ void SharedRegions::remove(const SharedRegionPtr& region) {
   Table& all = table();
   const std::unique_lock lock(all.mutex);
   const auto found = all.by_end.find(end_of(region->bytes));
-  if (found == all.by_end.end() || found->second != region) return;
+  if (found == all.by_end.end() || found->second.region != region) return;
   all.by_end.erase(found);
   current_generation.fetch_add(1, std::memory_order_release);
 }
@@ -123,7 +187,9 @@ Result<SharedMemory> SharedMemory::create(std::string_view name, size_t size, Sh
     return failure;
   }
   SharedMemory result;
-  result.region_ = SharedRegions::add(bytes, std::move(memory), 0, access);
+  // What others write too is not for a process that is forked from this one.
+  result.region_ =
+      SharedRegions::add_region(bytes, std::move(memory), 0, access, access == SharedAccess::kRead);
   return result;
 }
 

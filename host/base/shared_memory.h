@@ -1,6 +1,6 @@
-// Memory that other processes can map: for what providers in worker processes read and write
-// without a copy. The process keeps a table of such memory, so that whoever has an address finds
-// the descriptor behind it. Nothing here knows of workers.
+// Memory that other processes can map: for what providers in worker processes read without a copy,
+// and where they write. The process keeps a table of such memory, so that whoever has an address
+// finds the descriptor behind it. Nothing here knows of workers.
 #pragma once
 
 #include <ephost/status.h>
@@ -59,6 +59,11 @@ class SharedRegions {
   }
 
  private:
+  friend class SharedMemory;
+  static SharedRegionPtr add_region(std::span<std::byte> bytes, FileDescriptor descriptor,
+                                    uint64_t offset, SharedAccess access, bool is_written);
+  static void adopt_copies();
+
   static std::atomic<uint64_t> current_generation;
 };
 
@@ -81,6 +86,9 @@ class SharedMemoryUse {
 
 // Anonymous memory (a memfd), mapped here for reading and writing, zero at first, and one region.
 // Its size is fixed: no process can shrink it, so reading it is safe. Moving keeps the address.
+//
+// A process that is forked from this one gets a copy of its own of memory that others only read, as
+// it does of all other memory; the copy is not a region there. So a fork takes the time of a copy.
 class SharedMemory {
  public:
   // `name` shows up in /proc/PID/maps. `size` is not 0 and is rounded up to whole pages. Returns

@@ -3,9 +3,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +60,49 @@ TEST(SharedMemoryTest, ForReadingCannotBeOpenedForWritingAgain) {
   EXPECT_LT(::pwrite(again.get(), &byte, 1, 0), 0);
   EXPECT_EQ(::mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, again.get(), 0), MAP_FAILED);
   EXPECT_EQ(memory.bytes()[0], std::byte{1});
+}
+
+// What `check` says in a process that is forked from this one, while `meanwhile` runs here.
+bool holds_in_fork(const std::function<bool()>& check, const std::function<void()>& meanwhile) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(check() ? 0 : 1);
+  meanwhile();
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(SharedMemoryTest, IsSharedWithReadersAndNotWithForkedProcesses) {
+  const SharedMemory memory = memory_of(8192, SharedAccess::kRead);
+  const std::span<std::byte> bytes = memory.bytes();
+  std::ranges::fill(bytes, std::byte{1});
+  const uint64_t generation = SharedRegions::generation();
+  const auto keeps_its_own = [&] {
+    const auto is_one = [](std::byte byte) { return byte == std::byte{1}; };
+    for (int i = 0; i < 1000; ++i) {
+      if (!std::ranges::all_of(bytes, is_one)) return false;
+    }
+    std::ranges::fill(bytes, std::byte{3});
+    return !SharedRegions::find(bytes) && SharedRegions::generation() != generation;
+  };
+  EXPECT_TRUE(holds_in_fork(keeps_its_own, [&] { std::ranges::fill(bytes, std::byte{2}); }));
+  EXPECT_EQ(bytes[8191], std::byte{2});
+  EXPECT_EQ(SharedRegions::find(bytes)->region, memory.region());
+  // A worker has the pages of this process.
+  std::byte seen{};
+  ASSERT_EQ(::pread(memory.region()->descriptor.get(), &seen, 1, 0), 1);
+  EXPECT_EQ(seen, std::byte{2});
+}
+
+TEST(SharedMemoryTest, CanBeMadeAndFreedInAForkedProcess) {
+  auto memory = std::make_optional(memory_of(4096, SharedAccess::kRead));
+  const auto works = [&] {
+    memory.reset();
+    const SharedMemory other = memory_of(4096, SharedAccess::kRead);
+    const auto nested = [&] { return !SharedRegions::find(other.bytes()); };
+    return SharedRegions::find(other.bytes()).has_value() && holds_in_fork(nested, [] {});
+  };
+  EXPECT_TRUE(holds_in_fork(works, [] {}));
 }
 
 TEST(SharedMemoryTest, SaysWhenThereIsNotEnough) {

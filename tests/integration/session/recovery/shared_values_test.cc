@@ -1,5 +1,7 @@
 // What a plugin in a worker can do to values that the host and others read: nothing.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
@@ -62,6 +64,36 @@ TEST_F(SharedValues, StayAsTheyWereWhenTheWorkerAnswered) {
   ASSERT_TRUE(status.ok()) << status.to_string();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   test::expect_close({output}, expected_);
+}
+
+// Both run a session of this process, whose memory is shared because another one has a worker.
+TEST_F(SharedValues, AreNotThoseOfAForkedProcess) {
+  const Result<Session> isolated = create("never");
+  ASSERT_TRUE(isolated.ok()) << isolated.status().to_string();
+  SessionOptions options;
+  options.set_intra_op_num_threads(1);
+  Result<Session> session = Session::create(test::scripted_environment(), model_, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  const auto input_of = [](float number) {
+    return std::vector<NamedValue>{{"x", *Value::of<float>({16384}, std::vector(16384, number))}};
+  };
+  const auto run = [&](float number, int times) {
+    for (int i = 0; i < times; ++i) {
+      const auto outputs = session->run(input_of(number));
+      if (!outputs.ok()) return false;
+      for (const float y : outputs->front().elements<float>()) {
+        if (y != -3 * (number + 0.5F)) return false;
+      }
+    }
+    return true;
+  };
+  ASSERT_TRUE(run(1, 1));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(run(2, 200) ? 0 : 1);
+  EXPECT_TRUE(run(3, 200));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 }  // namespace
