@@ -1,6 +1,7 @@
 #include "host/worker/process/worker_state.h"
 
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -117,6 +118,8 @@ void WorkerState::kill(const std::string& reason) {
 
 void WorkerState::dismiss() {
   is_dismissed_ = true;
+  // A process that was forked from this one has the socket too.
+  ::shutdown(socket_.get(), SHUT_RDWR);
   socket_.reset();
 }
 

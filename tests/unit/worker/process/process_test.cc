@@ -159,6 +159,22 @@ TEST(WorkerProcessTest, OfAParentIsNotCalledByAForkedProcess) {
   EXPECT_EQ(*ask(**channel, "echo"), "echo");
 }
 
+TEST(WorkerProcessTest, EndsAtOnceThoughAForkedProcessHasItsSocketToo) {
+  WorkerOptions options = test_options();
+  options.grace = std::chrono::seconds(20);
+  auto worker = WorkerProcess::start(options);
+  ASSERT_TRUE(worker.ok());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  const auto began = std::chrono::steady_clock::now();
+  worker->reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 TEST(WorkerProcessTest, AForkedProcessStartsWorkersOfItsOwn) {
   if ((EPH_BUILD_FLAGS & EPH_BUILD_THREAD_SANITIZER) != 0) {
     GTEST_SKIP() << "ThreadSanitizer starts no threads after a fork";
