@@ -1,16 +1,18 @@
 #include "host/worker/process/worker_main.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <cerrno>
 #include <csignal>
 #include <memory>
+#include <new>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
+#include <vector>
 
 #include "host/base/format.h"
 #include "host/plugin/calls/crash_handler.h"
@@ -23,6 +25,9 @@ namespace {
 
 constexpr int kNoHost = 2;
 constexpr int kNotReady = 3;
+// Of a thread that serves a channel. It counts as memory of the worker, whose limit should leave
+// room for many; that of the main thread is larger.
+constexpr size_t kChannelStack = size_t{2} << 20;
 
 Status install_report(const Message& order) {
   if (order.descriptors.size() != 1) {
@@ -46,25 +51,67 @@ Result<SandboxReport> prepare(const Message& bytes) {
   return enter_sandbox(*order.sandbox);
 }
 
-void serve_channel(const ServeChannel& serve, FileDescriptor socket, FileDescriptor page) {
+// What a thread that serves a channel gets.
+struct NewChannel {
+  const ServeChannel& serve;
+  FileDescriptor socket;
+  FileDescriptor page;
+};
+
+// Where the channel is not served, the host sees its socket close.
+void serve_channel(NewChannel& made) {
   plugin::SignalStack stack;
   stack.set_up();
-  Result<std::shared_ptr<WorkerChannel>> channel =
-      WorkerChannel::open(std::move(socket), std::move(page));
-  if (channel.ok()) serve(**channel);
+  std::shared_ptr<WorkerChannel> channel;
+  try {
+    Result<std::shared_ptr<WorkerChannel>> mapped =
+        WorkerChannel::open(std::move(made.socket), std::move(made.page));
+    if (mapped.ok()) channel = std::move(*mapped);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  if (channel != nullptr) made.serve(*channel);
+}
+
+void* serve_new_channel(void* given) noexcept {
+  const std::unique_ptr<NewChannel> made(static_cast<NewChannel*>(given));
+  serve_channel(*made);
+  return nullptr;
+}
+
+// Whether there is one.
+bool start_thread(std::unique_ptr<NewChannel>& made) {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, kChannelStack);
+  pthread_t thread = {};
+  const bool is_started =
+      ::pthread_create(&thread, &attributes, &serve_new_channel, made.get()) == 0;
+  ::pthread_attr_destroy(&attributes);
+  if (is_started) static_cast<void>(made.release());
+  return is_started;
+}
+
+// What the worker has no thread, memory or descriptors for fails alone.
+void open_channel(const ServeChannel& serve, std::vector<FileDescriptor> descriptors) {
+  if (descriptors.size() != 2) return;
+  auto made = std::make_unique<NewChannel>(
+      NewChannel{serve, std::move(descriptors[0]), std::move(descriptors[1])});
+  if (start_thread(made)) return;
+  static_cast<void>(send_packet(made->socket, Message{std::string(kChannelRefused)}, Waiting::kNo));
 }
 
 void serve_channels(const FileDescriptor& socket, const ServeChannel& serve) {
+  const auto buffer = std::make_unique_for_overwrite<PacketBuffer>();
   while (true) {
-    Result<std::optional<Message>> message = receive_packet(socket, Waiting::kYes);
-    if (!message.ok() || !*message) return;
-    std::vector<FileDescriptor>& descriptors = (*message)->descriptors;
-    if (descriptors.size() != 2) return;
     try {
-      std::thread(serve_channel, serve, std::move(descriptors[0]), std::move(descriptors[1]))
-          .detach();
-    } catch (const std::system_error&) {
-      return;  // no more threads: the host sees the worker end
+      Result<std::optional<Message>> message = receive_packet(socket, Waiting::kYes, *buffer);
+      if (message.status().code() == StatusCode::kFail) continue;
+      if (!message.ok() || !*message) return;
+      open_channel(serve, std::move((*message)->descriptors));
+    } catch (const std::bad_alloc&) {
+      continue;
     }
   }
 }

@@ -2,13 +2,12 @@
 
 #include <poll.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/worker/process/startup.h"
+#include "host/worker/process/waiting.h"
 #include "host/worker/process/watcher.h"
 #include "host/worker/process/worker_state.h"
 #include "host/worker/transport/packets.h"
@@ -16,22 +15,6 @@
 
 namespace ephost::worker {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Whether the socket has something to read, or was closed, by then.
-bool wait_for_input(const FileDescriptor& socket, std::chrono::milliseconds longest) {
-  const auto end = Clock::now() + longest;
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0) return false;
-    pollfd polled = {.fd = socket.get(), .events = POLLIN, .revents = 0};
-    const auto slice = std::min(left, std::chrono::milliseconds(std::chrono::hours(1)));
-    const int ready = ::poll(&polled, 1, static_cast<int>(slice.count()));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
-  }
-}
 
 Status send_order(const WorkerState& worker, const SharedRegionPtr& page) {
   Message order{encode(StartOrder{worker.options().limits, worker.options().sandbox})};
@@ -42,7 +25,7 @@ Status send_order(const WorkerState& worker, const SharedRegionPtr& page) {
 
 Result<SandboxReport> await_report(WorkerState& worker) {
   const std::chrono::duration<double> limit = worker.options().start_limit;
-  if (!wait_for_input(worker.socket(), worker.options().start_limit)) {
+  if (!wait_for(worker.socket(), POLLIN, worker.options().start_limit)) {
     worker.kill(formatted("it was not ready after {} s", limit.count()));
     return worker.status();
   }

@@ -1,5 +1,6 @@
 #include "host/worker/process/worker_state.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/worker/process/waiting.h"
 #include "host/worker/transport/packets.h"
 #include "host/worker/transport/regions.h"
 
@@ -154,13 +156,42 @@ Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
   // written there, such as that it sleeps.
   auto channel = std::unique_ptr<HostChannel>(
       new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
-  if (const Status status = send_packet(socket_, message, Waiting::kNo); !status.ok()) {
-    if (status.code() != StatusCode::kEpFail) return status;
-    return failure_after_hangup(status.message());
-  }
+  EPHOST_RETURN_IF_ERROR(send_channel(message));
+  message.descriptors.clear();  // so that nobody but the worker has its end
+  EPHOST_RETURN_IF_ERROR(await_channel(channel->socket_));
   const std::lock_guard lock(mutex_);
   channels_.push_back(channel.get());
   return channel;
+}
+
+// Where the worker is slow to take channels, the call waits, and fails alone.
+Status WorkerState::send_channel(const Message& message) {
+  const std::lock_guard opening(opening_);
+  if (!wait_for(socket_, POLLOUT, options_.start_limit)) return no_channel();
+  const Status sent = send_packet(socket_, message, Waiting::kNo);
+  return sent.code() == StatusCode::kEpFail ? failure_after_hangup(sent.message()) : sent;
+}
+
+Status WorkerState::await_channel(const FileDescriptor& socket) {
+  if (!wait_for(socket, POLLIN, options_.start_limit)) {
+    const std::chrono::duration<double> limit = options_.start_limit;
+    kill(formatted("it opened no channel in {} s", limit.count()));
+    return status();
+  }
+  const Result<std::optional<Message>> message = receive_packet(socket, Waiting::kNo);
+  const std::string answer = message.ok() && *message ? (*message)->bytes : std::string();
+  if (answer == kChannelOpen) return Status::ok_status();
+  // A worker that is about to end closes its sockets, too.
+  if (answer == kChannelRefused || !wait_until_ended(kHangupWait)) return no_channel();
+  return status();
+}
+
+Status WorkerState::no_channel() const {
+  return Status(StatusCode::kFail,
+                formatted("the worker of {} has no thread, memory or descriptors for one more call "
+                          "at a time; session.isolation.memory and session.isolation.open_files "
+                          "limit them",
+                          quote(options_.name)));
 }
 
 void WorkerState::give_back(std::unique_ptr<HostChannel> channel) {

@@ -65,6 +65,9 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
 
  private:
   [[nodiscard]] Result<std::unique_ptr<HostChannel>> open_channel();
+  [[nodiscard]] Status send_channel(const Message& message);
+  [[nodiscard]] Status await_channel(const FileDescriptor& socket);
+  [[nodiscard]] Status no_channel() const;
   [[nodiscard]] Status failure_locked() const;
   void explain_locked(Ending& ending) const;
 
@@ -79,6 +82,7 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
   std::atomic<bool> is_dismissed_{false};
   std::atomic<bool> has_failed_{false};
 
+  std::mutex opening_;  // of channels; before mutex_
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::string kill_reason_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
@@ -22,5 +23,9 @@ struct Message {
   std::vector<FileDescriptor> descriptors = {};  // closed with the message unless taken out of it
   bool is_posted = false;                        // by the worker, which does not wait for an answer
 };
+
+// The first message on the socket of a channel, from the worker: whether a thread serves it.
+inline constexpr std::string_view kChannelOpen = "open";
+inline constexpr std::string_view kChannelRefused = "refused";
 
 }  // namespace ephost::worker

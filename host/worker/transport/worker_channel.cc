@@ -49,8 +49,11 @@ Result<std::shared_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket
     return Status(StatusCode::kFail, formatted("cannot map the memory of a channel: {}",
                                                std::generic_category().message(errno)));
   }
-  return std::shared_ptr<WorkerChannel>(
+  std::shared_ptr<WorkerChannel> channel(
       new WorkerChannel(std::move(socket), static_cast<ChannelPage*>(address)));
+  const Message opened{std::string(kChannelOpen)};
+  EPHOST_RETURN_IF_ERROR(send_packet(channel->socket_, opened, Waiting::kNo));
+  return channel;
 }
 
 WorkerChannel::~WorkerChannel() { ::munmap(page_, sizeof(ChannelPage)); }

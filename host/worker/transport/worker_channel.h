@@ -36,7 +36,7 @@ using Request = std::variant<Message, HotRequest, LostRequest, Closed>;
 // Owned by a shared pointer: threads that serve no channel keep those that they may post by.
 class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
  public:
-  // Maps the page of a channel whose ends the host has made.
+  // Maps the page of a channel whose ends the host has made, and tells it that the channel is open.
   static Result<std::shared_ptr<WorkerChannel>> open(FileDescriptor socket, FileDescriptor page);
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;

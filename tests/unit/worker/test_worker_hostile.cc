@@ -215,6 +215,7 @@ int lie(std::string_view how) {
   if (!channel.ok() || !*channel) return 0;
   const FileDescriptor socket = std::move((*channel)->descriptors[0]);
   ChannelPage& page = map_page((*channel)->descriptors[1]);
+  (void)send_packet(socket, Message{std::string(kChannelOpen)}, Waiting::kNo);
   while (true) {
     const uint32_t turn = page.turn.load() & ~kSleeping;
     if (turn == static_cast<uint32_t>(Turn::kRequest)) lie_once(page, socket, how);
@@ -229,6 +230,8 @@ int misbehave(unsigned seed) {
   while (true) {
     Result<std::optional<Message>> channel = receive_packet(socket, Waiting::kYes);
     if (!channel.ok() || !*channel) return 0;
+    const Message open{std::string(kChannelOpen)};
+    (void)send_packet((*channel)->descriptors[0], open, Waiting::kNo);
     std::thread(misbehave_on, std::move((*channel)->descriptors[0]),
                 std::move((*channel)->descriptors[1]), seed)
         .detach();

@@ -42,5 +42,44 @@ TEST(LimitsTest, AWorkerLeavesNoCoreFile) {
   EXPECT_THAT(line, ::testing::ContainsRegex("size +1 +1 "));
 }
 
+TEST(LimitsTest, OfMemoryLeaveRoomForManyCallsAtATime) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer needs more memory";
+  WorkerOptions options = test_options();
+  options.limits.memory = uint64_t{256} << 20;
+  auto worker = WorkerProcess::start(options);
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  std::vector<ChannelLease> leases;
+  for (int i = 0; i < 60; ++i) {
+    auto channel = (*worker)->channel();
+    ASSERT_TRUE(channel.ok()) << i << ": " << channel.status().to_string();
+    leases.push_back(std::move(*channel));
+  }
+  for (const ChannelLease& channel : leases) EXPECT_EQ(*ask(*channel, "echo"), "echo");
+}
+
+// As many channels as there are descriptors, or room for the stacks of their threads.
+TEST(LimitsTest, FailCallsAloneThatTheWorkerHasNoRoomFor) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer needs more memory";
+  for (const Limits& limits : {Limits{.open_files = 24}, Limits{.memory = uint64_t{40} << 20}}) {
+    WorkerOptions options = test_options();
+    options.limits = limits;
+    auto worker = WorkerProcess::start(options);
+    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    std::vector<ChannelLease> leases;
+    Status refused;
+    while (refused.ok() && leases.size() < 100) {
+      auto channel = (*worker)->channel();
+      refused = channel.status();
+      if (channel.ok()) leases.push_back(std::move(*channel));
+    }
+    EXPECT_EQ(refused.code(), StatusCode::kFail);
+    EXPECT_NE(refused.message().find("for one more call at a time"), std::string::npos) << refused.to_string();
+    ASSERT_GT(leases.size(), 2U);
+    for (const ChannelLease& channel : leases) EXPECT_EQ(*ask(*channel, "echo"), "echo");
+    leases.pop_back();
+    EXPECT_EQ(*ask(**worker, "echo"), "echo");
+  }
+}
+
 }  // namespace
 }  // namespace ephost::worker
