@@ -1,7 +1,5 @@
 #include "host/runtime/values/tensor_memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -57,13 +55,6 @@ AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment, Sharing shari
 
 Status out_of_memory(uint64_t bytes, std::string_view what) {
   return Status(StatusCode::kFail, formatted("out of memory: {} needs {} bytes", what, bytes));
-}
-
-uint64_t half_of_physical_memory() {
-  const int64_t pages = ::sysconf(_SC_PHYS_PAGES);
-  const int64_t page_bytes = ::sysconf(_SC_PAGE_SIZE);
-  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<uint64_t>::max();
-  return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(page_bytes);
 }
 
 void* empty_tensor_memory() {

@@ -39,9 +39,6 @@ enum class Sharing : bool { kPrivate, kWithWorkers };
 // FAIL: "out of memory: <what> needs <bytes> bytes".
 [[nodiscard]] Status out_of_memory(uint64_t bytes, std::string_view what);
 
-// The size limit for a value whose size is not planned, in bytes.
-[[nodiscard]] uint64_t half_of_physical_memory();
-
 // The address of tensors without bytes; a null pointer always means "not allocated".
 [[nodiscard]] void* empty_tensor_memory();
 

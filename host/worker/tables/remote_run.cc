@@ -304,11 +304,38 @@ Status RemoteRun::take_contents(const wire::Callback& callback) {
   return {};
 }
 
+// What the host will need for what the callback asks for.
+Status RemoteRun::take_memory(const wire::Callback& callback, std::span<const int64_t> shape) {
+  switch (callback.asked()) {
+    case wire::RUN_ALLOCATE_OUTPUT:
+      return allowance_.take_output(callback.index(), callback.element_type(), shape);
+    case wire::RUN_MAKE_TENSOR:
+      return allowance_.take_tensor(callback.element_type(), shape);
+    case wire::RUN_SET_STRING:
+    case wire::RUN_SET_ELEMENT:
+      return allowance_.take(callback.text().size());
+    case wire::RUN_MAKE_SEQUENCE: {
+      const auto inserted = static_cast<uint64_t>(callback.numbers_size());
+      if (callback.number() == 0) return allowance_.take(inserted * sizeof(eph_value));
+      EPHOST_ASSIGN_OR_RETURN(const eph_value* const base, value_of(callback.number()));
+      return allowance_.take(base->byte_size + inserted * sizeof(eph_value));
+    }
+    default:
+      return {};
+  }
+}
+
 Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
   EPHOST_RETURN_IF_ERROR(take_contents(callback));
   const eph_run_api& api = *run_.api;
   const std::vector<int64_t> shape(callback.shape().begin(), callback.shape().end());
   const eph_string text = text_of(callback.text());
+  if (const Status taken = take_memory(callback, shape); taken.code() == StatusCode::kFail) {
+    out.set_code(EPH_FAIL);
+    out.set_has_message(true);
+    out.set_message(taken.message());
+    return {};
+  }
   ErrorText error;
   int32_t code = EPH_OK;
   const auto number = [&](const eph_value* value, eph_value* tensor) {

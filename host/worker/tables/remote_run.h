@@ -16,6 +16,7 @@
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_run.h"
 #include "host/worker/tables/outgoing.h"
+#include "host/worker/tables/run_allowance.h"
 #include "host/worker/transport/host_channel.h"
 
 namespace ephost::worker {
@@ -34,9 +35,15 @@ struct RunFacts {
 // the staging memory of the channel.
 class RemoteRun {
  public:
+  // `allowance`: bytes that the worker may make the host take in the call; 0: as RunAllowance says.
   RemoteRun(eph_run& run, const RunFacts& facts, void* state, HostChannel& channel,
-            Outgoing& outgoing)
-      : run_(run), facts_(facts), state_(state), channel_(channel), outgoing_(outgoing) {}
+            Outgoing& outgoing, uint64_t allowance)
+      : run_(run),
+        facts_(facts),
+        state_(state),
+        channel_(channel),
+        outgoing_(outgoing),
+        allowance_(allowance) {}
 
   // Finds places for all arguments, and copies the inputs that are staged.
   Status prepare();
@@ -88,6 +95,7 @@ class RemoteRun {
   Status reserve_late(uint32_t output, uint64_t size);
   Status place_late(uint32_t output, wire::Answer& out);
   Status take_contents(const wire::Callback& callback);
+  Status take_memory(const wire::Callback& callback, std::span<const int64_t> shape);
   Result<const eph_value*> value_of(uint32_t number) const;
 
   eph_run& run_;
@@ -95,6 +103,7 @@ class RemoteRun {
   void* const state_;
   HostChannel& channel_;
   Outgoing& outgoing_;
+  RunAllowance allowance_;
   std::vector<PlainValue> values_;
   std::vector<int64_t> extents_;
   std::vector<Range> ranges_;

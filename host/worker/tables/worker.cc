@@ -258,7 +258,7 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
                                 const HostTables& host, eph_error* error) {
   EPHOST_ASSIGN_OR_RETURN(const ChannelLease channel, process_->channel());
   Outgoing outgoing(regions_);
-  RemoteRun remote(run, facts, state, *channel, outgoing);
+  RemoteRun remote(run, facts, state, *channel, outgoing, options_.limits.memory);
   EPHOST_RETURN_IF_ERROR(remote.prepare());
   const Subjects subjects = {.host = &host};
   const auto callback = [&](Message message) {

@@ -185,6 +185,35 @@ TEST_F(LateOutputs, FailWhereTheHostHasNoDescriptorLeft) {
   EXPECT_EQ(*code, EPH_OK) << error_.message;
 }
 
+class MemoryOfTheHost : public ReplayedCalls {
+ protected:
+  MemoryOfTheHost() { start({.memory = uint64_t{64} << 20}); }
+
+  // With the message in `error_`.
+  int32_t code_of(const Replay& replay) {
+    const auto code = compute(replay);
+    EXPECT_TRUE(code.ok()) << code.status().to_string();
+    return code.ok() ? *code : EPH_EP_FAIL;
+  }
+};
+
+TEST_F(MemoryOfTheHost, IsLimitedForOutputs) {
+  EXPECT_EQ(code_of(Replay().ask(allocate(16'000'000)).ask(allocate(16'500'000)).relay()), EPH_OK);
+  EXPECT_EQ(code_of(Replay().ask(allocate(17'000'000)).relay()), EPH_FAIL);
+  EXPECT_THAT(error_.message, HasSubstr("may take 67108864 bytes"));
+  EXPECT_EQ(code_of(Replay().ask(allocate(INT64_MAX / 2)).relay()), EPH_FAIL);
+  EXPECT_THAT(error_.message, HasSubstr("may take 67108864 bytes"));
+  EXPECT_EQ(code_of(Replay().ask(allocate(100)).relay()), EPH_OK);
+}
+
+TEST_F(MemoryOfTheHost, IsLimitedForValuesThatAreMadeInACall) {
+  EXPECT_EQ(code_of(Replay().ask(make_tensor(6'000'000), 3).relay()), EPH_FAIL);
+  EXPECT_THAT(error_.message, HasSubstr("has 48000000 bytes when it asks for 24000000 more"));
+  const std::string sequence = make_sequence(0, std::vector<uint32_t>(100'000, 2));
+  EXPECT_EQ(code_of(Replay().ask(make_tensor(1)).ask(sequence, 20).relay()), EPH_FAIL);
+  EXPECT_EQ(code_of(Replay().ask(make_tensor(6'000'000), 2).relay()), EPH_OK);
+}
+
 class RemoteRunObjects : public ReplayedCalls {
  protected:
   RemoteRunObjects() : ReplayedCalls(runtime::testing::sequence_line()) {}

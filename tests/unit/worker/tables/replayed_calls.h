@@ -53,12 +53,13 @@ class ReplayedCalls : public ::testing::Test {
   }
 
   // A new worker.
-  void start() {
+  void start(const Limits& limits = {}) {
     ::setenv(kReplayVariable, file_.c_str(), 1);
     manifest::FoundPlugin plugin;
     plugin.manifest.name = "replayed";
     IsolationOptions options;
     options.program = EPHOST_REPLAYING_WORKER;
+    options.limits = limits;
     options.calls.compile = options.calls.run = std::chrono::seconds(60);
     auto started = Worker::start(plugin, plugin::HostOffer(), options);
     ::unsetenv(kReplayVariable);
