@@ -144,6 +144,7 @@ Watcher::~Watcher() {
   if (!thread_.joinable()) return;
   if (generation_ != fork_generation()) {
     thread_.detach();  // it stayed in the parent
+    static_cast<void>(reports_.release());
     return;
   }
   {
@@ -174,12 +175,16 @@ Status Watcher::start(const std::shared_ptr<WorkerState>& worker, const FileDesc
   return started.get_future().get();
 }
 
-void Watcher::reap(std::vector<std::shared_ptr<WorkerState>>& workers) {
-  std::erase_if(workers, [](const std::shared_ptr<WorkerState>& worker) {
+void Watcher::reap() {
+  std::erase_if(workers_, [this](const std::shared_ptr<WorkerState>& worker) {
     if (!has_ended(*worker)) return false;
-    worker->set_ended(reap_one(*worker));
+    report(worker->set_ended(reap_one(*worker)));
     return true;
   });
+}
+
+void Watcher::report(std::function<void()> failure) {
+  if (failure && !reports_->group.start(failure).ok()) failure();
 }
 
 void Watcher::run() {
@@ -196,7 +201,7 @@ void Watcher::run() {
     ::poll(polled.data(), polled.size(), -1);
     uint64_t count = 0;
     [[maybe_unused]] const ssize_t got = ::read(wake_up_.get(), &count, sizeof count);
-    reap(workers_);
+    reap();
     std::vector<std::function<void()>> orders;
     {
       const std::lock_guard lock(mutex_);

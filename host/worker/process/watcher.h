@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
+#include "host/base/task_threads.h"
 #include "host/worker/process/worker_state.h"
 
 namespace ephost::worker {
@@ -33,8 +34,9 @@ class Watcher {
   explicit Watcher(FileDescriptor wake_up);
   void run();
   void wake();
-  // Those of `workers` that have ended are reaped and removed.
-  static void reap(std::vector<std::shared_ptr<WorkerState>>& workers);
+  // Those of `workers_` that have ended are reaped and removed.
+  void reap();
+  void report(std::function<void()> failure);
 
   const uint32_t generation_ = fork_generation();
   FileDescriptor wake_up_;  // an eventfd
@@ -43,6 +45,13 @@ class Watcher {
   bool is_over_ = false;
   std::vector<std::shared_ptr<WorkerState>> workers_;  // of the thread alone
   std::thread thread_;
+
+  // Who wants to know of failures may wait for files; the ends of other workers are seen meanwhile.
+  struct Reports {
+    TaskThreads threads{1};
+    TaskGroup group{threads};
+  };
+  std::unique_ptr<Reports> reports_ = std::make_unique<Reports>();
 };
 
 }  // namespace ephost::worker

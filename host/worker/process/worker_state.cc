@@ -52,7 +52,7 @@ void WorkerState::explain_locked(Ending& ending) const {
   }
 }
 
-void WorkerState::set_ended(Ending ending) {
+std::function<void()> WorkerState::set_ended(Ending ending) {
   bool is_failure = false;
   {
     const std::lock_guard lock(mutex_);
@@ -65,7 +65,8 @@ void WorkerState::set_ended(Ending ending) {
     for (HostChannel* channel : channels_) channel->close();
     ended_.notify_all();
   }
-  if (is_failure && options_.on_failure) options_.on_failure(ending);
+  if (!is_failure || !options_.on_failure) return {};
+  return [self = shared_from_this(), ending] { self->options_.on_failure(ending); };
 }
 
 Status WorkerState::failure_locked() const {

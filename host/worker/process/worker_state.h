@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,7 +34,8 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
 
   // By the watcher's thread: once when it has started the process, and once when it has reaped it.
   void set_started(pid_t pid, FileDescriptor process);
-  void set_ended(Ending ending);
+  // Returns what tells those who want to know of a failure, which may take a while; or nothing.
+  [[nodiscard]] std::function<void()> set_ended(Ending ending);
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const FileDescriptor& process() const { return process_; }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -95,6 +96,20 @@ TEST(WorkerProcessTest, TellsOfEachFailureEvenIfItIsDestroyedAtOnce) {
   options.on_failure = [&](const Ending&) { ++told; };
   { const auto worker = WorkerProcess::start(options); }
   EXPECT_EQ(told, 30);
+}
+
+TEST(WorkerProcessTest, SeesTheEndOfOneWhileAnotherFailureIsRecorded) {
+  std::promise<void> is_over;
+  WorkerOptions slow = test_options();
+  slow.on_failure = [over = is_over.get_future().share()](const Ending&) { over.wait(); };
+  auto first = WorkerProcess::start(slow);
+  auto second = WorkerProcess::start(test_options());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(failure_of(**first, "die segv"), "answered ");
+  CallOptions limited;
+  limited.limit = std::chrono::seconds(5);
+  EXPECT_NE(failure_of(**second, "die segv", limited).find("died of SIGSEGV"), std::string::npos);
+  is_over.set_value();
 }
 
 TEST(WorkerProcessTest, InheritsNoDescriptorOfTheHost) {
