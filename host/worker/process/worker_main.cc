@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -28,6 +30,15 @@ constexpr int kNotReady = 3;
 // Of a thread that serves a channel. It counts as memory of the worker, whose limit should leave
 // room for many; that of the main thread is larger.
 constexpr size_t kChannelStack = size_t{2} << 20;
+
+// Whether the host still was there when its death became the worker's: the process that has made
+// the socket is the parent.
+bool has_host() {
+  ucred maker = {};
+  socklen_t size = sizeof maker;
+  return ::getsockopt(kMainSocket, SOL_SOCKET, SO_PEERCRED, &maker, &size) == 0 &&
+         maker.pid == ::getppid();
+}
 
 Status install_report(const Message& order) {
   if (order.descriptors.size() != 1) {
@@ -121,7 +132,7 @@ void serve_channels(const FileDescriptor& socket, const ServeChannel& serve) {
 int run_worker(const ServeChannel& serve, const std::function<void()>& at_end) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const FileDescriptor socket(kMainSocket);
-  if (::fcntl(kMainSocket, F_SETFD, FD_CLOEXEC) != 0) return kNoHost;
+  if (::fcntl(kMainSocket, F_SETFD, FD_CLOEXEC) != 0 || !has_host()) return kNoHost;
   Result<std::optional<Message>> order = receive_packet(socket, Waiting::kYes);
   if (!order.ok() || !*order) return kNoHost;
   plugin::SignalStack stack;

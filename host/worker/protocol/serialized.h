@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "host/worker/transport/message.h"
+
 namespace ephost::worker {
 
 // The largest message of a worker's, and the most fields of it. Two bytes make an object of some
 // hundred bytes.
-inline constexpr size_t kMaxFromWorker = size_t{16} << 20;
+inline constexpr size_t kMaxFromWorker = kMaxFromWorkerBytes;
 inline constexpr size_t kMostEntries = size_t{1} << 20;
 // Payloads and the contents of tensors that a worker has made are sent in pieces of this size.
 inline constexpr size_t kContentPiece = size_t{4} << 20;

@@ -173,7 +173,8 @@ Result<Message> HostChannel::take_message() {
     if (size > kShortMessageBytes) return reject(formatted("a short message of {} bytes", size));
     return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};
   }
-  Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo, *buffer_);
+  Result<std::optional<Message>> message =
+      receive_packet(socket_, Waiting::kNo, *buffer_, kMaxFromWorkerBytes);
   if (message.status().code() == StatusCode::kFail) return message.status();
   if (!message.ok()) return reject("an invalid message: " + message.status().message());
   if (!*message) return state_->failure_after_hangup();

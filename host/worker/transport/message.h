@@ -15,6 +15,8 @@ namespace ephost::worker {
 // breaks the rules of the channel.
 inline constexpr size_t kMaxMessageBytes = size_t{256} << 20;
 inline constexpr size_t kMaxDescriptors = 64;
+// Of what a worker sends: each entry of it becomes an object of the host's.
+inline constexpr size_t kMaxFromWorkerBytes = size_t{16} << 20;
 // Of a post, which has no descriptors.
 inline constexpr size_t kMaxPostBytes = size_t{32} << 10;
 

@@ -110,14 +110,14 @@ Result<std::string> read_memory(const FileDescriptor& memory, size_t size) {
 }
 
 Result<Message> unpack(const PacketHeader& header, std::string_view rest,
-                       std::vector<FileDescriptor> descriptors) {
+                       std::vector<FileDescriptor> descriptors, size_t most) {
   if (header.magic != kMagic || header.is_in_memory > 1 || header.is_posted > 1) {
     return failure("a packet is malformed");
   }
   if (header.is_posted != 0 && (header.is_in_memory != 0 || !descriptors.empty())) {
     return failure("a post has descriptors");
   }
-  if (header.size > kMaxMessageBytes) {
+  if (header.size > most) {
     return failure(formatted("a message of {} bytes is too large", header.size));
   }
   Message message{std::string(rest), std::move(descriptors), header.is_posted != 0};
@@ -178,7 +178,7 @@ Result<std::optional<Message>> receive_packet(const FileDescriptor& socket, Wait
 }
 
 Result<std::optional<Message>> receive_packet(const FileDescriptor& socket, Waiting waiting,
-                                              PacketBuffer& buffer) {
+                                              PacketBuffer& buffer, size_t most) {
   PacketHeader header;
   std::array<iovec, 2> parts = {iovec{&header, sizeof header}, iovec{buffer.data(), buffer.size()}};
   ControlBuffer control = {};
@@ -206,7 +206,7 @@ Result<std::optional<Message>> receive_packet(const FileDescriptor& socket, Wait
   const auto size = static_cast<size_t>(count);
   if (is_cut_off || size < sizeof header) return failure("a packet is malformed");
   const std::string_view rest(buffer.data(), size - sizeof header);
-  EPHOST_ASSIGN_OR_RETURN(Message message, unpack(header, rest, std::move(descriptors)));
+  EPHOST_ASSIGN_OR_RETURN(Message message, unpack(header, rest, std::move(descriptors), most));
   return std::optional(std::move(message));
 }
 

@@ -36,8 +36,10 @@ using PacketBuffer = std::array<char, kMaxInline>;
 // The next packet; nothing when the other end is closed. EP_FAIL: what came is not a packet of
 // send_packet; without waiting also when there is none. FAIL: this process is short of descriptors;
 // the packet is lost, as it is when memory runs out (std::bad_alloc).
+// `most`: bytes that a message may have; a larger one is no packet either, and is not read.
 [[nodiscard]] Result<std::optional<Message>> receive_packet(const FileDescriptor& socket,
-                                                            Waiting waiting, PacketBuffer& buffer);
+                                                            Waiting waiting, PacketBuffer& buffer,
+                                                            size_t most = kMaxMessageBytes);
 [[nodiscard]] Result<std::optional<Message>> receive_packet(const FileDescriptor& socket,
                                                             Waiting waiting);
 

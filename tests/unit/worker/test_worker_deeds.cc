@@ -176,6 +176,10 @@ std::string attempt(std::string_view what, std::string_view argument) {
   if (what == "connect") return connect_somewhere();
   if (what == "read") return outcome(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (what == "write") return outcome(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (what == "grow") {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    return outcome(::pwrite(file, "x", 1, off_t{1} << 30));
+  }
   if (what == "chmod") return outcome(::chmod(path.c_str(), 0777));
   if (what == "program") return run_program();
   if (what == "exec") return outcome(::execl("/bin/true", "true", nullptr));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/temp_directory.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker {
@@ -27,6 +28,12 @@ TEST(LimitsTest, ProcessorTimeEndsTheWorkerWithTheLimitNamed) {
   EXPECT_THAT(outcome({.cpu_seconds = 1}, "die loop"),
               ::testing::AllOf(::testing::HasSubstr("died of SIGXCPU"),
                                ::testing::HasSubstr("more than 1 s of processor time")));
+}
+
+TEST(LimitsTest, WritingBeyondTheLimitOfMemoryFails) {
+  const test::TempDirectory folder;
+  EXPECT_EQ(outcome({.memory = uint64_t{256} << 20}, "try grow " + (folder / "f").string()),
+            "answered EFBIG");
 }
 
 TEST(LimitsTest, OpenFilesAreCounted) {
@@ -73,7 +80,8 @@ TEST(LimitsTest, FailCallsAloneThatTheWorkerHasNoRoomFor) {
       if (channel.ok()) leases.push_back(std::move(*channel));
     }
     EXPECT_EQ(refused.code(), StatusCode::kFail);
-    EXPECT_NE(refused.message().find("for one more call at a time"), std::string::npos) << refused.to_string();
+    EXPECT_NE(refused.message().find("for one more call at a time"), std::string::npos)
+        << refused.to_string();
     ASSERT_GT(leases.size(), 2U);
     for (const ChannelLease& channel : leases) EXPECT_EQ(*ask(*channel, "echo"), "echo");
     leases.pop_back();

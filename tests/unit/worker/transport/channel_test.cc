@@ -245,6 +245,12 @@ TEST_F(ChannelTest, ManyThreadsCallAtOnce) {
   EXPECT_EQ(good.load(), 300);
 }
 
+TEST_F(ChannelTest, MessagesOfAWorkerAreRefusedBeforeTheyAreReadIfTheyAreTooLarge) {
+  EXPECT_EQ(ask(*worker_, "size 16777216")->size(), kMaxFromWorkerBytes);
+  EXPECT_NE(failure_of(*worker_, "size 16777217").find("a message of 16777217 bytes is too large"),
+            std::string::npos);
+}
+
 TEST_F(ChannelTest, ARegionIsReadAndWrittenByBothSides) {
   auto memory = SharedMemory::create("test", 4096, SharedAccess::kReadWrite);
   ASSERT_TRUE(memory.ok());
