@@ -9,6 +9,7 @@
 //               when the context is loaded.
 //   options     `check_finite` is an option of a run, `grain` may change while a session lives.
 //   profiling   Each computation is an event in the session's trace.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -27,6 +28,7 @@
 namespace {
 
 constexpr std::string_view kName = "affine";
+constexpr uint64_t kBlock = 65536;  // elements after which a run may end because it is cancelled
 
 // What a payload contains: no pointer, no time, nothing that differs from one process to the next.
 struct Payload {
@@ -127,9 +129,15 @@ class Affine : public eph::Computation {
     const float* const x = run.input_data<float>(0);
     float* const y = run.allocate_data<float>(0, eph::shape_of(input));
     const uint64_t total = input.byte_size / sizeof(float);
+    std::atomic<bool> is_cancelled = false;
     pool_.parallel_for(total, activity_->grain, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t i = begin; i < end; ++i) y[i] = x[i] * at(scale_, i) + at(shift_, i);
+      for (uint64_t from = begin; from < end && !is_cancelled; from += kBlock) {
+        const uint64_t to = std::min(end, from + kBlock);
+        for (uint64_t i = from; i < to; ++i) y[i] = x[i] * at(scale_, i) + at(shift_, i);
+        if (to < end && run.is_cancelled()) is_cancelled = true;
+      }
     });
+    if (is_cancelled) throw eph::Failure(EPH_FAIL, "the run was cancelled");
     if (activity_->is_checked(run.id())) check(y, total);
     if (begin_ns != 0) activity_->record(run.id(), begin_ns, total);
   }

@@ -65,6 +65,13 @@ static int32_t prepare_output(eph_run* run, uint32_t index, const int64_t* shape
 
 /* ---- A kernel: a computation for a single node ----------------------------------------------- */
 
+/* Asks now and then, so that a run over large tensors ends soon after it is cancelled. */
+#define ELEMENTS_BETWEEN_POLLS 65536
+static int is_cancelled(const eph_run* run, uint64_t element) {
+  return element % ELEMENTS_BETWEEN_POLLS == ELEMENTS_BETWEEN_POLLS - 1 &&
+         run->api->is_cancelled(run);
+}
+
 static int32_t relu_compute(eph_computation* computation, void* state, eph_run* run,
                             eph_error* error) {
   (void)computation, (void)state;
@@ -75,6 +82,7 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
   const float* x = (const float*)in->data;
   float* y = (float*)run->outputs[0]->data;
   for (uint64_t i = 0; i < in->byte_size / sizeof(float); ++i) {
+    if (is_cancelled(run, i)) return fail(error, EPH_FAIL, "the run was cancelled");
     y[i] = x[i] < 0 ? 0 : x[i]; /* written so that NaN stays NaN */
   }
   return EPH_OK;
@@ -174,6 +182,7 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
   const int32_t code = prepare_output(run, 0, self->what.shape, self->what.rank, error);
   if (code != EPH_OK) return code;
   for (uint64_t i = 0; i < self->element_count; ++i) {
+    if (is_cancelled(run, i)) return fail(error, EPH_FAIL, "the run was cancelled");
     ((float*)run->outputs[0]->data)[i] = run_steps(&self->what, run, i);
   }
   return EPH_OK;
