@@ -30,6 +30,9 @@ struct Subject {
   // library into their own process.
   std::string isolation = "none";
   uint64_t seed = 0;  // of everything that a check does at random
+  // How many times as long as usual a check may search and repeat. What a seed leads to depends on
+  // the time as well, so that a run that is to be reproduced gets more of it than the first one.
+  uint32_t time_factor = 1;
 };
 
 // What a check finds. It passes if it finds nothing and is not left out.

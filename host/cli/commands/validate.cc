@@ -30,6 +30,7 @@ struct Flags {
   std::vector<fs::path> plugin_paths;
   bool list = false;
   std::optional<uint64_t> seed;
+  std::optional<uint32_t> time_factor;
   fs::path exclusions;
   fs::path data;
   uint32_t jobs = 2;
@@ -78,11 +79,35 @@ uint64_t new_seed() {
   return source();
 }
 
+// A check that is run again has to come at least as far as it did the first time, however busy the
+// machine is.
+uint32_t time_factor_of(const Flags& flags) {
+  constexpr uint32_t kToReproduce = 20;
+  if (flags.time_factor) return *flags.time_factor;
+  return flags.seed && !flags.checks.empty() ? kToReproduce : 1;
+}
+
+// The options that decide what a check does, besides those that all runs state.
+std::vector<std::string> stated_options(const Flags& flags) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* name, const fs::path& path) {
+    std::error_code ignored;
+    words.insert(words.end(), {name, fs::absolute(path, ignored).native()});
+  };
+  if (flags.isolation != "none") words.insert(words.end(), {"--isolation", flags.isolation});
+  for (const fs::path& path : flags.plugin_paths) add("--plugin-path", path);
+  if (!flags.data.empty()) add("--data", flags.data);
+  if (!flags.exclusions.empty()) add("--exclusions", flags.exclusions);
+  return words;
+}
+
 Result<HarnessOptions> harness_options(const Kit& kit, const Flags& flags) {
   HarnessOptions options{.level = flags.level,
                          .isolation = flags.isolation,
-                         .seed = flags.seed ? *flags.seed : new_seed()};
-  options.jobs = flags.jobs;
+                         .seed = flags.seed ? *flags.seed : new_seed(),
+                         .time_factor = time_factor_of(flags),
+                         .jobs = flags.jobs,
+                         .stated = stated_options(flags)};
   std::error_code ignored;
   options.data = fs::absolute(flags.data.empty() ? kit.data() : flags.data, ignored);
   for (const fs::path& path : flags.plugin_paths) {
@@ -117,8 +142,9 @@ Result<std::vector<KitCheck>> checks_to_run(const Kit& kit, const Flags& flags) 
   if (flags.checks.empty() && flags.level == "basic") {
     std::erase_if(all, [](const KitCheck& check) { return !check.is_basic; });
   }
-  if (flags.deadline_seconds) {
-    for (KitCheck& check : all) check.deadline = std::chrono::seconds(*flags.deadline_seconds);
+  for (KitCheck& check : all) {
+    check.deadline *= time_factor_of(flags);
+    if (flags.deadline_seconds) check.deadline = std::chrono::seconds(*flags.deadline_seconds);
   }
   return choose_checks(std::move(all), flags.checks);
 }
@@ -178,6 +204,11 @@ void add_check_options(ArgumentParser& app, Flags& flags) {
       .type_name("FILE");
   app.add("--reproduce", flags.seed, "Make the random choices of the run that reported this seed")
       .type_name("SEED");
+  app.add("--time-factor", flags.time_factor,
+          "Let searches and repetitions take so many times as long [20 with --reproduce and "
+          "--check, otherwise 1]")
+      .type_name("N")
+      .positive();
   app.add("--data", flags.data, "Use the test data in this folder instead of that of the kit")
       .type_name("DIR");
   app.add("--deadline", flags.deadline_seconds,

@@ -91,6 +91,16 @@ void apply(const std::vector<Exclusion>& exclusions, CheckResult& result) {
   }
 }
 
+// The word as a shell reads it.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 class Harness {
  public:
   Harness(const Kit& kit, const KitPlugin& plugin, const std::vector<KitCheck>& checks,
@@ -151,6 +161,8 @@ class Harness {
                                       std::to_string(options_.seed),
                                       "--isolation",
                                       options_.isolation,
+                                      "--time-factor",
+                                      std::to_string(options_.time_factor),
                                       "--answer",
                                       "3"};
     for (const auto& path : options_.plugin_paths) {
@@ -180,8 +192,11 @@ size_t PluginResults::count(CheckOutcome outcome) const {
 }
 
 std::string how_to_reproduce(const PluginResults& results, const KitCheck& check) {
-  return formatted("ephost validate {} --check {} --level {} --reproduce {}",
-                   results.plugin.manifest.native(), check.id, results.level, results.seed);
+  std::string line = formatted("ephost validate {} --check {} --level {} --reproduce {}",
+                               shell_word(results.plugin.manifest.native()), check.id,
+                               results.level, results.seed);
+  for (const std::string& word : results.stated) line += " " + shell_word(word);
+  return line;
 }
 
 Result<PluginResults> run_checks(const Kit& kit, const KitPlugin& plugin,
@@ -199,7 +214,8 @@ Result<PluginResults> run_checks(const Kit& kit, const KitPlugin& plugin,
     harness.wait_a_little();
     harness.collect();
   }
-  PluginResults results{plugin, options.level, options.seed, std::move(harness.results())};
+  PluginResults results{plugin, options.level, options.seed, options.stated,
+                        std::move(harness.results())};
   for (CheckResult& result : results.results) apply(exclusions, result);
   results.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return results;

@@ -19,7 +19,10 @@ struct HarnessOptions {
   std::string level = "basic";
   std::string isolation = "none";  // of the sessions of the checks
   uint64_t seed = 0;
+  uint32_t time_factor = 1;  // for searches and repetitions
   uint32_t jobs = 2;
+  // Of the command line, those that a check needs to run again as it ran.
+  std::vector<std::string> stated;
 };
 
 // The results in the order of the checks. An exclusion turns a failure into kExcluded, and a check

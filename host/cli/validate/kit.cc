@@ -14,9 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the program prints when it is asked with these arguments.
+// What the program answers when it is asked with these arguments. What else it prints, such as
+// remarks of the loader, is no part of that.
 Result<Json> ask(const fs::path& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), program.native());
+  arguments.insert(arguments.end(), {"--answer", "3"});
   std::error_code ignored;
   EPHOST_ASSIGN_OR_RETURN(Child child, Child::start(std::move(arguments), fs::current_path(ignored),
                                                     std::chrono::seconds(60)));
@@ -26,7 +28,7 @@ Result<Json> ask(const fs::path& program, std::vector<std::string> arguments) {
     child.watch(watched);
     ::poll(watched.data(), watched.size(), 5);
   }
-  const Json answer = Json::parse(end->output);
+  const Json answer = Json::parse(end->answer);
   const Json error = answer.member("error");
   if (!error.is_null()) {
     return Status(static_cast<StatusCode>(error.member("code").number()),

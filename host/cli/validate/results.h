@@ -44,6 +44,7 @@ struct PluginResults {
   KitPlugin plugin;
   std::string level;  // "basic" or "full"
   uint64_t seed = 0;
+  std::vector<std::string> stated;   // options that a check needs to run again as it ran
   std::vector<CheckResult> results;  // in the order of the checks
   double seconds = 0;
 

@@ -4,14 +4,17 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <thread>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -37,6 +40,30 @@ constexpr int kUsage = 2;
 
 Status unknown(std::string_view what, std::string_view name) {
   return Status(StatusCode::kInvalidArgument, formatted("there is no {} {}", what, quote(name)));
+}
+
+// What the plugin has started and not ended, directly or by processes that have ended since.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", ignored)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t child = 0; list >> child;) found.push_back(child);
+  }
+  return found;
+}
+
+// Whether there are children that do not end by themselves. A process group does not tell: who
+// calls setsid leaves it.
+bool has_left_processes() {
+  for (int i = 0; i < 40; ++i) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (children().empty()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  for (const pid_t child : children()) ::kill(child, SIGKILL);
+  return true;
 }
 
 // Writes to the descriptor of --answer, or else to standard output.
@@ -72,6 +99,10 @@ int run_check(const Check& check, ParsedArguments arguments) {
     report.fail(formatted("the check ended with an exception: {}", error.what()),
                 "this is a defect of the kit, unless memory ran out; report it");
   }
+  if (has_left_processes()) {
+    report.fail("processes that the plugin started were still there afterwards",
+                "end and wait for every process that the plugin starts");
+  }
   return answer(arguments.answer, report_json(report));
 }
 
@@ -86,22 +117,26 @@ int run_part_here(const Part& part, const ParsedArguments& arguments) {
   return answer(arguments.answer, said);
 }
 
+// The modes that answer about files and checks, and run nothing.
+bool describes(std::string_view mode) {
+  return mode == "list" || mode == "plugins" || mode == "exclusions";
+}
+
+Result<std::string> describe(std::span<char* const> words) {
+  const std::string_view mode = words[0];
+  if (mode == "list" && words.size() == 1) return list_json();
+  if (mode == "plugins" && words.size() == 2) return plugins_json(words[1]);
+  if (mode == "exclusions" && words.size() == 2) return exclusions_json(words[1]);
+  return Status(StatusCode::kInvalidArgument, formatted("{} has other arguments", mode));
+}
+
 Result<int> run(std::span<char* const> words) {
   const std::string_view mode = words.empty() ? "" : words[0];
-  if (mode == "list" && words.size() == 1) return answer(-1, list_json());
   if (words.size() < 2) {
     return Status(StatusCode::kInvalidArgument,
                   "this program belongs to \"ephost validate\", which starts it");
   }
   const std::string_view name = words[1];
-  if (mode == "plugins") {
-    EPHOST_ASSIGN_OR_RETURN(const std::string json, plugins_json(name));
-    return answer(-1, json);
-  }
-  if (mode == "exclusions") {
-    EPHOST_ASSIGN_OR_RETURN(const std::string json, exclusions_json(name));
-    return answer(-1, json);
-  }
   EPHOST_ASSIGN_OR_RETURN(ParsedArguments arguments, parse_arguments(words.subspan(2)));
   if (mode == "check") {
     const std::vector<Check> checks = all_checks();
@@ -116,20 +151,41 @@ Result<int> run(std::span<char* const> words) {
   return run_part_here(*found, arguments);
 }
 
+// "--answer DESCRIPTOR" at the end of the words, which is taken from there; -1 without it.
+int take_answer(std::span<char* const>& words) {
+  if (words.size() < 2 || std::string_view(words[words.size() - 2]) != "--answer") return -1;
+  const int descriptor = std::atoi(words.back());
+  words = words.first(words.size() - 2);
+  return descriptor;
+}
+
+int run_and_answer(std::span<char* const> words) {
+  const std::span<char* const> all = words;
+  const int descriptor = take_answer(words);
+  if (!words.empty() && describes(words[0])) {
+    const Result<std::string> json = describe(words);
+    const int written = answer(descriptor, json.ok() ? *json : error_json(json.status()));
+    return json.ok() ? written : kUsage;
+  }
+  const Result<int> status = run(all);
+  if (status.ok()) return *status;
+  (void)answer(descriptor, error_json(status.status()));
+  return kUsage;
+}
+
 }  // namespace
 }  // namespace ephost::conformance
 
 int main(int argc, char** argv) {
   // Nothing stays behind when the command is killed, and a crash leaves no core file.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Processes that a plugin leaves behind become children of this one, wherever they go.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGPIPE, SIG_IGN);
   const ephost::plugin::CrashHandler crash_handler;
   ephost::plugin::arm_exit_guard(EXIT_FAILURE);
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
-  const ephost::Result<int> status = ephost::conformance::run(words.subspan(1));
-  if (status.ok()) return *status;
-  std::fprintf(stdout, "%s\n", ephost::conformance::error_json(status.status()).c_str());
-  return ephost::conformance::kUsage;
+  return ephost::conformance::run_and_answer(words.subspan(1));
 }

@@ -20,6 +20,7 @@ bool set_option(ParsedArguments& parsed, std::string_view name, const std::strin
   Subject& subject = parsed.subject;
   if (name == "--answer") return parse_number(value, parsed.answer);
   if (name == "--seed") return parse_number(value, subject.seed);
+  if (name == "--time-factor") return parse_number(value, subject.time_factor);
   if (name == "--level") {
     subject.level = value == "full" ? Level::kFull : Level::kBasic;
     return value == "full" || value == "basic";
@@ -46,13 +47,14 @@ bool set_option(ParsedArguments& parsed, std::string_view name, const std::strin
 
 std::vector<std::string> subject_arguments(const Subject& subject) {
   std::vector<std::string> arguments = {
-      "--manifest",  subject.manifest.native(),
-      "--provider",  subject.provider,
-      "--data",      subject.data.native(),
-      "--scratch",   subject.scratch.native(),
-      "--level",     subject.level == Level::kFull ? "full" : "basic",
-      "--seed",      std::to_string(subject.seed),
-      "--isolation", subject.isolation};
+      "--manifest",    subject.manifest.native(),
+      "--provider",    subject.provider,
+      "--data",        subject.data.native(),
+      "--scratch",     subject.scratch.native(),
+      "--level",       subject.level == Level::kFull ? "full" : "basic",
+      "--seed",        std::to_string(subject.seed),
+      "--isolation",   subject.isolation,
+      "--time-factor", std::to_string(subject.time_factor)};
   for (const auto& path : subject.plugin_paths) {
     arguments.insert(arguments.end(), {"--plugin-path", path.native()});
   }

@@ -21,44 +21,71 @@ constexpr const char* kWrongAdvice =
 constexpr const char* kRunAdvice =
     "what the provider claims has to run; what it cannot run it leaves alone";
 
-// Runs the model of a sample on all its inputs and judges the results. False if the provider takes
-// no node of it.
+// Runs the model of a sample on all its inputs and judges the results, and what the layer
+// `validate` finds if there is a guard.
 class Runner {
  public:
-  Runner(const Bench& bench, SessionOptions options, Report& report)
-      : bench_(bench), options_(std::move(options)), report_(report) {}
+  Runner(const Bench& bench, Report& report) : Runner(bench, report, "", bench.options()) {}
+  Runner(const Bench& bench, Report& report, std::string_view guard)
+      : Runner(bench, report, guard, bench.guarded(guard)) {}
 
+  // False if the provider takes no node of the model.
   bool run(const Sample& sample) {
-    Result<Session> session = bench_.load(sample.model, options_);
-    if (!session.ok()) {
-      if (bench_.load(sample.model, Bench::reference()).ok()) {
-        report_.fail(formatted("{} has no session: {}", sample.name, session.status().message()),
-                     kRunAdvice);
-      }
-      return false;
-    }
-    if (bench_.nodes_of(*session) == 0) return false;
-    for (size_t set = 0; set < sample.inputs.size(); ++set) run(sample, set, *session);
-    return true;
+    const bool is_taken = run_in_session(sample);
+    bench_.layer_findings().report(sample.name, report_);
+    return is_taken;
   }
   [[nodiscard]] bool has_enough() const { return report_.findings().size() >= kMostFindings; }
 
  private:
+  Runner(const Bench& bench, Report& report, std::string_view guard, SessionOptions options)
+      : bench_(bench), is_guarded_(!guard.empty()), options_(std::move(options)), report_(report) {}
+
+  // Unless it follows from what the layer has found, which is reported by itself.
+  void fail(std::string what, const char* advice) {
+    if (bench_.layer_findings().empty()) report_.fail(std::move(what), advice);
+  }
+
+  bool run_in_session(const Sample& sample) {
+    Result<Session> session = bench_.load(sample.model, options_);
+    if (!session.ok()) {
+      if (bench_.load(sample.model, Bench::reference()).ok()) {
+        fail(formatted("{} has no session: {}", sample.name, session.status().message()),
+             kRunAdvice);
+      }
+      return false;
+    }
+    if (is_guarded_) judge_fallbacks(sample, *session);
+    if (bench_.nodes_of(*session) == 0) return false;
+    for (size_t set = 0; set < sample.inputs.size(); ++set) run(sample, set, *session);
+    return true;
+  }
+
+  // What fails without the layer too is for the checks of claims.
+  void judge_fallbacks(const Sample& sample, const Session& session) {
+    const std::vector<Fallback> fallbacks = session.fallbacks();
+    if (fallbacks.empty()) return;
+    const Result<Session> plain = bench_.load(sample.model, bench_.options());
+    if (!plain.ok() || plain->fallbacks().size() >= fallbacks.size()) return;
+    fail(formatted("{} has nodes that the provider compiles only without the layer validate: {}",
+                   sample.name, fallbacks.back().reason.message()),
+         "compile in whatever memory the host lends for the time of the call");
+  }
+
   void run(const Sample& sample, size_t set, Session& session) {
     const Result<Values> outputs = session.run(sample.inputs[set]);
     if (!outputs.ok()) {
       if (runs_elsewhere(sample, set)) {
-        report_.fail(formatted("{} fails on its inputs {}: {}", sample.name, set,
-                               outputs.status().message()),
-                     kRunAdvice);
+        fail(formatted("{} fails on its inputs {}: {}", sample.name, set,
+                       outputs.status().message()),
+             kRunAdvice);
       }
       return;
     }
     const auto wrong = sample.find_wrong ? sample.find_wrong(set, *outputs) : std::nullopt;
     if (!wrong || is_wrong_elsewhere(sample, set, *outputs)) return;
-    report_.fail(
-        formatted("{} gives a wrong result on its inputs {}: {}", sample.name, set, *wrong),
-        kWrongAdvice);
+    fail(formatted("{} gives a wrong result on its inputs {}: {}", sample.name, set, *wrong),
+         kWrongAdvice);
   }
 
   [[nodiscard]] bool runs_elsewhere(const Sample& sample, size_t set) const {
@@ -77,6 +104,7 @@ class Runner {
   }
 
   const Bench& bench_;
+  const bool is_guarded_;
   const SessionOptions options_;
   Report& report_;
 };
@@ -130,7 +158,7 @@ void run_random_graphs(const Bench& bench, Runner& runner, uint64_t count, milli
 void check_backend_tests(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  Runner runner(*bench, bench->options(), report);
+  Runner runner(*bench, report);
   run_backend_tests(*bench, runner, bench->by_level(milliseconds(800), milliseconds(30'000)),
                     report);
 }
@@ -142,7 +170,7 @@ void check_guarded_backend_tests(const Subject& subject, Report& report) {
   // nothing.
   for (const char* guard : {"zones", "pages"}) {
     if (!report.findings().empty()) return;
-    Runner runner(*bench, bench->guarded(guard), report);
+    Runner runner(*bench, report, guard);
     run_backend_tests(*bench, runner, bench->by_level(milliseconds(400), milliseconds(30'000)),
                       report);
   }
@@ -151,7 +179,7 @@ void check_guarded_backend_tests(const Subject& subject, Report& report) {
 void check_random_graphs(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  Runner runner(*bench, bench->options(), report);
+  Runner runner(*bench, report);
   run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 250),
                     bench->by_level(milliseconds(800), milliseconds(30'000)), report);
 }
@@ -159,7 +187,7 @@ void check_random_graphs(const Subject& subject, Report& report) {
 void check_inner_values(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  Runner runner(*bench, bench->options(), report);
+  Runner runner(*bench, report);
   for (const WideKind kind : kWideKinds) runner.run(wide_sample_with_inner_values(*bench, kind));
   run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 250),
                     bench->by_level(milliseconds(400), milliseconds(20'000)), report,
@@ -173,7 +201,7 @@ void check_guarded_random_graphs(const Subject& subject, Report& report) {
   // nothing.
   for (const char* guard : {"zones", "pages"}) {
     if (!report.findings().empty()) return;
-    Runner runner(*bench, bench->guarded(guard), report);
+    Runner runner(*bench, report, guard);
     for (const WideKind kind : kWideKinds) {
       for (const bool is_open : {false, true}) runner.run(wide_sample(kind, is_open));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -11,18 +12,52 @@
 #include "host/conformance/sessions/wide_models.h"
 
 namespace ephost::conformance {
+namespace {
+
+// What a plugin does wrong it often does in each call.
+constexpr size_t kMostLines = 5;
+
+}  // namespace
+
+void LayerFindings::add(std::string_view line) {
+  // The line with the number of findings, at the end of a provider, says nothing else.
+  if (!line.starts_with("validation: ") || line.find("); ") == std::string_view::npos) return;
+  const std::lock_guard lock(mutex_);
+  const bool is_new = std::ranges::find(lines_, line) == lines_.end();
+  if (is_new && lines_.size() < kMostLines) lines_.emplace_back(line);
+}
+
+bool LayerFindings::empty() const {
+  const std::lock_guard lock(mutex_);
+  return lines_.empty();
+}
+
+void LayerFindings::report(std::string_view where, Report& report) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& line : lines_) {
+    // "validation: SLOT of PROVIDER WHAT (rule N); ADVICE"
+    const size_t advice = line.find("); ");
+    report.fail(formatted("{}: {}", where, line.substr(0, advice + 1)), line.substr(advice + 3));
+  }
+  lines_.clear();
+}
 
 Result<Bench> Bench::open(const Subject& subject) {
   EnvironmentOptions options;
   options.plugin_directories = subject.plugin_paths;
   options.search_default_directories = false;
-  options.log_severity_level = LoggingLevel::kFatal;  // findings say what matters
+  // Of what the host says, only the findings of the layer matter.
+  options.log_severity_level = LoggingLevel::kError;
+  const auto findings = std::make_shared<LayerFindings>();
+  options.logging_function = [findings](const LogMessage& message) {
+    findings->add(message.message);
+  };
   EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(options));
   for (const InstalledPlugin& plugin : environment.plugins()) {
     std::error_code ignored;
     const bool is_it = !plugin.provider.empty() && plugin.name == subject.provider &&
                        std::filesystem::equivalent(plugin.manifest, subject.manifest, ignored);
-    if (is_it) return Bench(subject, std::move(environment), plugin);
+    if (is_it) return Bench(subject, findings, std::move(environment), plugin);
   }
   return Status(StatusCode::kNotFound,
                 formatted("the plugin of {} is not among those that can be used",

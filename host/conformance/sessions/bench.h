@@ -4,12 +4,15 @@
 
 #include <ephost/status.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "host/conformance/check.h"
 #include "host/session/environment.h"
@@ -17,6 +20,20 @@
 #include "host/session/session_options.h"
 
 namespace ephost::conformance {
+
+// What the layer `validate` says in the log. May be used by any thread.
+class LayerFindings {
+ public:
+  // Takes the lines that the layer writes, and ignores others.
+  void add(std::string_view line);
+  [[nodiscard]] bool empty() const;
+  // Fails with each of them, as found in `where`, and forgets them.
+  void report(std::string_view where, Report& report);
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;  // without those that are there already
+};
 
 class Bench {
  public:
@@ -31,11 +48,18 @@ class Bench {
   [[nodiscard]] T by_level(T basic, T full) const {
     return is_full() ? full : basic;
   }
+  [[nodiscard]] std::chrono::milliseconds by_level(std::chrono::milliseconds basic,
+                                                   std::chrono::milliseconds full) const {
+    return (is_full() ? full : basic) * subject_.time_factor;
+  }
 
   // Options with which the provider takes what it can, and the CPU provider the rest.
   [[nodiscard]] SessionOptions options() const;
   // The same with the layer `validate` over the provider; `guard` is "zones" or "pages".
   [[nodiscard]] SessionOptions guarded(std::string_view guard = "zones") const;
+  // What that layer has found in such sessions since the last call: also what fails no call, what
+  // makes the host fall back, and what it finds when a session ends.
+  [[nodiscard]] LayerFindings& layer_findings() const { return *layer_findings_; }
   // The CPU provider alone.
   [[nodiscard]] static SessionOptions reference();
 
@@ -48,10 +72,15 @@ class Bench {
   [[nodiscard]] uint64_t nodes_of(const Session& session) const;
 
  private:
-  Bench(const Subject& subject, Environment environment, InstalledPlugin plugin)
-      : subject_(subject), environment_(std::move(environment)), plugin_(std::move(plugin)) {}
+  Bench(const Subject& subject, std::shared_ptr<LayerFindings> layer_findings,
+        Environment environment, InstalledPlugin plugin)
+      : subject_(subject),
+        layer_findings_(std::move(layer_findings)),
+        environment_(std::move(environment)),
+        plugin_(std::move(plugin)) {}
 
   Subject subject_;
+  std::shared_ptr<LayerFindings> layer_findings_;
   Environment environment_;
   InstalledPlugin plugin_;
   std::shared_ptr<const std::string> keeper_model_;

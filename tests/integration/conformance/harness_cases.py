@@ -47,6 +47,19 @@ class HarnessCases(kit.KitTest):
         self.assertTrue(any("still there" in finding["what"] for finding in result["findings"]), result)
         self.assert_nothing_runs()
 
+    def test_processes_that_leave_their_group_are_found_and_ended(self):
+        result = self.only_result(kit.fixture("faulty"), "--check", "40.1", status=1,
+                                  fault="eph_provider_api.create:daemon")
+        self.assertTrue(any("still there" in finding["what"] for finding in result["findings"]), result)
+        self.assert_nothing_runs()
+
+    def test_what_the_loader_prints_is_no_part_of_an_answer(self):
+        environment = {**self.environment(), "LD_PRELOAD": "/nowhere/libmissing.so"}
+        said = subprocess.run([kit.EPHOST, "validate", kit.fixture("good"), "--check", "21.1"], cwd=self.folder,
+                              env=environment, capture_output=True, text=True, timeout=60)
+        self.assertIn("cannot be preloaded", said.stderr)
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+
     def test_output_without_end_is_bounded(self):
         result = self.only_result(kit.fixture("faulty"), "--check", "40.1", "--deadline", 3, status=1,
                                   fault="eph_provider_api.create:flood")
@@ -67,12 +80,6 @@ class HarnessCases(kit.KitTest):
                 self.assertIn("interrupted", error)
                 self.assertEqual(list(self.scratch.iterdir()), [])
                 self.assert_nothing_runs()
-
-    def copy(self, name):
-        """The manifest of a copy of a fixture, beside which a case may put files."""
-        folder = self.folder / name
-        shutil.copytree(kit.FIXTURES / name, folder)
-        return folder / f"{name}.yaml"
 
     def test_an_exclusion_beside_the_manifest_lets_a_check_fail(self):
         manifest = self.copy("other_vendor")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -31,6 +32,12 @@ class KitTest(unittest.TestCase):
         self.scratch = self.folder / "scratch"
         self.scratch.mkdir()
 
+    def copy(self, name):
+        """The manifest of a copy of a fixture, which a case may change, and beside which it may put files."""
+        folder = self.folder / name
+        shutil.copytree(FIXTURES / name, folder)
+        return folder / f"{name}.yaml"
+
     def environment(self, fault=None):
         kept = {name: value for name, value in os.environ.items()
                 if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
@@ -53,7 +60,8 @@ class KitTest(unittest.TestCase):
 
     def results(self, manifest, *arguments, status=0, fault=None):
         """Check id -> its result, of the one plugin; a failure of the test if the kit ends with another status."""
-        said = self.run_kit(manifest, *arguments, "--reproduce", 1, "--format", "json", fault=fault)
+        said = self.run_kit(manifest, *arguments, "--reproduce", 1, "--time-factor", 1, "--format", "json",
+                            fault=fault)
         plugins = json.loads(said.stdout)["plugins"] if said.stdout else []
         checks = {check["id"]: check for plugin in plugins for check in plugin["checks"]}
         failed = [check for check in checks.values() if check["result"] == "failed"]

@@ -49,6 +49,24 @@ class ReportCases(kit.KitTest):
         self.assertRegex(said, r"again: ephost validate \S+other_vendor.yaml --check 8.2 --level basic --reproduce 77\n")
         self.assertRegex(said, r"fixture: 1 passed, 1 failed, 2 left out, 0 excluded in ")
 
+    def test_the_line_that_repeats_a_check_has_what_decided_it(self):
+        data = self.folder / "my data"
+        data.mkdir()
+        exclusions = self.folder / "exclusions.yaml"
+        exclusions.write_text("exclusions: []\n")
+        manifest = self.copy("other_vendor")
+        said = self.validate(manifest, "--check", "8.2", "--reproduce", 7, "--isolation", "worker", "--plugin-path",
+                             "plugins", "--data", data, "--exclusions", exclusions, status=1).stdout
+        self.assertIn(f"again: ephost validate {manifest} --check 8.2 --level basic --reproduce 7 --isolation worker "
+                      f"--plugin-path {self.folder}/plugins --data '{data}' --exclusions {exclusions}\n", said)
+
+    def test_what_is_to_be_reproduced_gets_more_time(self):
+        def tried(*arguments):
+            said = self.validate(kit.PLUGINS / "cpu.yaml", "--check", "backend-tests", "--reproduce", 1, *arguments,
+                                 "--format", "json")
+            return json.loads(said.stdout)["plugins"][0]["checks"][0]["figures"]["backend tests tried"]
+        self.assertGreater(tried(), 2 * tried("--time-factor", 1))
+
     def test_output_of_a_failure_is_shown_on_demand(self):
         arguments = (kit.fixture("faulty"), "--check", "40.1")
         fault = "eph_provider_api.create:segv"
