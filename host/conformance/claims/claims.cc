@@ -9,6 +9,7 @@
 #include "host/base/text.h"
 #include "host/conformance/checks.h"
 #include "host/conformance/claims/asked.h"
+#include "host/conformance/claims/claim_checks.h"
 #include "host/conformance/claims/variants.h"
 #include "host/conformance/part.h"
 #include "host/conformance/sessions/results.h"
@@ -218,6 +219,12 @@ constexpr std::array kChecks = {
           seconds(120), &check_names},
     Check{24, 6, "groups-of-partitions", "Partitions may be compiled in any groups and any order",
           Level::kBasic, seconds(120), &check_groupings},
+    Check{24, 7, "answers", "The provider says of every model what it claims", Level::kBasic,
+          seconds(300), &check_answers},
+    Check{24, 8, "claims-compile", "What is claimed can be compiled", Level::kBasic, seconds(300),
+          &check_claims_compile},
+    Check{24, 9, "foreign-domain", "Operators of a domain that nobody defines are left alone",
+          Level::kBasic, seconds(60), &check_foreign_domain},
 };
 constexpr std::array kParts = {Part{kPart, &claims_here}};
 

@@ -11,6 +11,8 @@ using std::chrono::seconds;
 constexpr std::array kChecks = {
     Check{26, 1, "restored-contexts", "A context that is restored gives the results of its model",
           Level::kBasic, seconds(300), &check_restored_contexts},
+    Check{26, 2, "written-contexts", "What a provider with context sources compiles can be written",
+          Level::kBasic, seconds(300), &check_written_contexts},
     Check{27, 1, "truncated-payloads", "Every truncation of a payload is refused or works",
           Level::kBasic, seconds(1200), &check_truncated_payloads},
     Check{27, 2, "mutated-payloads", "Every damaged payload is refused or works", Level::kBasic,
@@ -29,6 +31,11 @@ constexpr std::array kChecks = {
           Level::kBasic, seconds(120), &check_compatibility},
     Check{32, 1, "shared-contexts", "Sessions of a group give the results of sessions alone",
           Level::kBasic, seconds(120), &check_shared_groups},
+    Check{58, 1, "outside-constants",
+          "Contexts with constants outside give the results of their models in another process",
+          Level::kBasic, seconds(300), &check_outside_constants},
+    Check{58, 2, "damaged-constants", "Contexts with other constants outside are refused or work",
+          Level::kBasic, seconds(300), &check_damaged_constants},
 };
 constexpr std::array kParts = {Part{kCompilePart, &compile_here},
                                Part{kRestorePart, &restore_here}};

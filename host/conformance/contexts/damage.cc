@@ -85,6 +85,17 @@ SampleRequest request_of(const Bench& bench) {
           .time = bench.by_level(milliseconds(300), milliseconds(5000))};
 }
 
+// However long that takes, all truncations of this one are tried.
+std::string_view shortest_payload(const std::vector<CompiledSample>& samples) {
+  std::string_view shortest;
+  for (const CompiledSample& one : samples) {
+    for (const auto& [partition, payload] : one.compiled.payloads) {
+      if (shortest.empty() || payload.size() < shortest.size()) shortest = payload;
+    }
+  }
+  return shortest;
+}
+
 size_t position(const std::string& payload, Dice& dice) {
   // Headers and tables are at the front.
   const auto last = static_cast<int64_t>(payload.size()) - 1;
@@ -146,12 +157,16 @@ void check_truncated_payloads(const Subject& subject, Report& report) {
   Dice dice(formatted("truncation {}", subject.seed));
   Loads loads(*bench, report);
   const Budget budget(bench->by_level(milliseconds(500), milliseconds(8'000)));
+  const std::string_view complete = bench->is_full() ? shortest_payload(samples) : "";
   for (const CompiledSample& one : samples) {
     for (const auto& [partition, payload] : one.compiled.payloads) {
       // All of a short payload and of the front of a long one; then a sample.
       const auto size = static_cast<int64_t>(payload.size());
       const int64_t all = bench->by_level<int64_t>(48, 4096);
-      for (int64_t length = 0; length < size && !budget.is_spent();
+      const auto goes_on = [&, is_complete = payload == complete](int64_t length) {
+        return !budget.is_spent() || (is_complete && length < all);
+      };
+      for (int64_t length = 0; length < size && goes_on(length);
            length += length < all ? 1 : dice.roll(1, std::max<int64_t>(1, size / all))) {
         loads.try_one(one, partition, payload.substr(0, static_cast<size_t>(length)),
                       formatted("cut after {} bytes", length));
@@ -168,7 +183,8 @@ void check_mutated_payloads(const Subject& subject, Report& report) {
   Dice dice(formatted("mutation {}", subject.seed));
   Loads loads(*bench, report);
   const Budget budget(bench->by_level(milliseconds(700), milliseconds(30'000)));
-  for (int i = 0; i < bench->by_level(400, 6000) && !budget.is_spent(); ++i) {
+  const int least = bench->by_level(0, 2000);
+  for (int i = 0; i < bench->by_level(400, 6000) && (i < least || !budget.is_spent()); ++i) {
     const CompiledSample& one = dice.pick(samples);
     for (const auto& [partition, original] : one.compiled.payloads) {
       if (original.empty()) continue;

@@ -110,6 +110,33 @@ void compare_payloads(const CompiledSample& one, std::string_view how, const std
 
 }  // namespace
 
+void check_written_contexts(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  if (bench->plugin().context_sources.empty()) {
+    return report.leave_out("the manifest lists no context sources");
+  }
+  const Budget budget(bench->by_level(milliseconds(500), milliseconds(10'000)));
+  uint64_t compiled = 0;
+  for (const NamedModel& model : various_models(subject, bench->by_level<size_t>(30, 200))) {
+    if (budget.is_spent() && compiled > 0) break;
+    const Result<Asked> asked = ask(*bench, model.bytes, bench->options());
+    if (!asked.ok() || asked->prepared.partition_count() == 0) continue;
+    const Result<Session> session = bench->load(model.bytes, bench->options());
+    if (!session.ok() || !session->fallbacks().empty()) continue;  // for the checks of claims
+    ++compiled;
+    const Status status = compile(*bench, model.bytes).status();
+    if (status.ok()) continue;
+    return report.fail(
+        formatted("{} is compiled, but its context cannot be written: {}", model.name,
+                  status.message()),
+        "write a node and a payload for each computation in get_ep_context_nodes, or take "
+        "context_sources out of the manifest");
+  }
+  if (compiled == 0) return report.leave_out("the provider compiles nothing of the models");
+  report.note("models", static_cast<double>(compiled));
+}
+
 void check_restored_contexts(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
@@ -122,6 +149,7 @@ void check_restored_contexts(const Subject& subject, Report& report) {
     judge(sample, "from a file", restore_from_files(*bench, sample), *original, report);
     judge(sample, "under the layer validate", bench->load(compiled.model, bench->guarded()),
           *original, report);
+    bench->layer_findings().report(sample.name, report);
     // Two providers with the same payload.
     const Result<Session> other = bench->load(compiled.model, bench->options());
     judge(sample, "a second time", bench->load(compiled.model, bench->options()), *original,
@@ -218,17 +246,14 @@ std::string restore_here(const Subject& subject, std::span<const std::string> ar
   return failures;
 }
 
-void check_contexts_elsewhere(const Subject& subject, Report& report) {
-  const auto bench = need_bench(subject, report);
-  if (!bench) return;
-  SampleRequest request = request_of(*bench);
-  request.wants_backend_tests = false;  // whose inputs may be anything
-  const std::vector<CompiledSample> samples = need_compiled(*bench, request, report);
+void restore_elsewhere(const Bench& bench, const std::vector<CompiledSample>& samples,
+                       Report& report) {
+  const Subject& subject = bench.subject();
   std::vector<std::string> arguments;
   std::vector<Values> expected;
   for (const auto& [sample, compiled] : samples) {
     const size_t i = arguments.size();
-    Result<Session> session = bench->load(sample.model, bench->options());
+    Result<Session> session = bench.load(sample.model, bench.options());
     Result<Values> outputs = session.ok() ? session->run(sample.inputs.front()) : session.status();
     if (!outputs.ok()) continue;
     write(file_in(subject, "context", i), compiled.model);
@@ -264,10 +289,18 @@ void check_contexts_elsewhere(const Subject& subject, Report& report) {
   report.note("contexts restored", static_cast<double>(expected.size()));
 }
 
+void check_contexts_elsewhere(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  SampleRequest request = request_of(*bench);
+  request.wants_backend_tests = false;  // whose inputs may be anything
+  restore_elsewhere(*bench, need_compiled(*bench, request, report), report);
+}
+
 void check_compatibility(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const auto samples = need_compiled(*bench, {.count = 1, .time = milliseconds(2000)}, report);
+  const auto samples = need_compiled(*bench, {.count = 6, .time = milliseconds(500)}, report);
   if (samples.empty()) return;
   const auto& [sample, compiled] = samples.front();
   if (compiled.compatibility.empty()) {

@@ -1,11 +1,14 @@
 // Storms: the same again and again, while memory, descriptors, threads, mappings and files are
 // counted.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/conformance/contexts/compiled.h"
 #include "host/conformance/lifecycles/lifecycle_checks.h"
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/samples.h"
@@ -47,15 +50,28 @@ int rounds_of(const Subject& subject) { return subject.level == Level::kFull ? 1
 
 struct Storm {
   Bench bench;
-  Sample sample;
+  std::vector<Sample> samples;  // one of fixed extents and one of open ones, where there are both
+
+  // A session that has come into being and runs each set of inputs.
+  void run_all(const Sample& sample) const {
+    Result<Session> session = bench.load(sample.model, bench.options());
+    for (size_t set = 0; session.ok() && set < sample.inputs.size(); ++set) {
+      (void)session->run(sample.inputs[set]);
+    }
+  }
 };
 
 std::optional<Storm> prepare(const Subject& subject, Report& report) {
   auto bench = need_bench(subject, report);
   if (!bench) return std::nullopt;
-  auto samples = need_samples(*bench, {.count = 1, .time = milliseconds(2000)}, report);
-  if (samples.empty()) return std::nullopt;
-  return Storm{std::move(*bench), std::move(samples.front())};
+  auto found = need_samples(*bench, {.count = 8, .time = milliseconds(300)}, report);
+  if (found.empty()) return std::nullopt;
+  std::vector<Sample> samples;
+  for (const bool is_open : {false, true}) {
+    const auto one = std::ranges::find(found, is_open, &Sample::has_open_extents);
+    if (one != found.end()) samples.push_back(std::move(*one));
+  }
+  return Storm{std::move(*bench), std::move(samples)};
 }
 
 }  // namespace
@@ -64,9 +80,8 @@ void check_storm(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   const auto storm = prepare(subject, report);
   if (!storm) return;
-  judge_growth(rounds_of(subject), "creating, running and destroying a session", report, [&] {
-    Result<Session> session = storm->bench.load(storm->sample.model, storm->bench.options());
-    if (session.ok()) (void)session->run(storm->sample.inputs.front());
+  judge_growth(rounds_of(subject), "creating, running and destroying sessions", report, [&] {
+    for (const Sample& sample : storm->samples) storm->run_all(sample);
   });
   files.judge(report);
 }
@@ -75,8 +90,9 @@ void check_storm_without_runs(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   const auto storm = prepare(subject, report);
   if (!storm) return;
+  const std::string& model = storm->samples.front().model;
   judge_growth(rounds_of(subject), "creating and destroying a session", report,
-               [&] { (void)storm->bench.load(storm->sample.model, storm->bench.options()); });
+               [&] { (void)storm->bench.load(model, storm->bench.options()); });
   files.judge(report);
 }
 
@@ -86,7 +102,7 @@ void check_storm_of_failures(const Subject& subject, Report& report) {
   if (!storm) return;
   // The provider has claimed its nodes when the host finds that nobody takes another one.
   onnx::ModelProto model;
-  if (!model.ParseFromString(storm->sample.model)) return;
+  if (!model.ParseFromString(storm->samples.front().model)) return;
   onnx::OperatorSetIdProto& opset = *model.add_opset_import();
   opset.set_domain("com.example.nobody");
   opset.set_version(1);
@@ -105,10 +121,13 @@ void check_storm_of_runs(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   const auto storm = prepare(subject, report);
   if (!storm) return;
-  Result<Session> session = storm->bench.load(storm->sample.model, storm->bench.options());
-  if (!session.ok()) return;
-  judge_growth(rounds_of(subject) * 10, "running a session", report,
-               [&] { (void)session->run(storm->sample.inputs.front()); });
+  for (const Sample& sample : storm->samples) {
+    Result<Session> session = storm->bench.load(sample.model, storm->bench.options());
+    if (!session.ok()) continue;
+    judge_growth(rounds_of(subject) * 10, formatted("running {}", sample.name), report, [&] {
+      for (const Inputs& inputs : sample.inputs) (void)session->run(inputs);
+    });
+  }
   files.judge(report);
 }
 
@@ -118,7 +137,7 @@ void check_storm_of_loading(const Subject& subject, Report& report) {
   {
     const auto storm = prepare(subject, report);
     if (!storm) return;
-    sample = storm->sample;
+    sample = storm->samples.front();
   }
   judge_growth(rounds_of(subject), "loading the plugin for a session and unloading it", report,
                [&] {
@@ -127,6 +146,31 @@ void check_storm_of_loading(const Subject& subject, Report& report) {
                  Result<Session> session = bench->load(sample.model, bench->options());
                  if (session.ok()) (void)session->run(sample.inputs.front());
                });
+  files.judge(report);
+}
+
+void check_storm_of_contexts(const Subject& subject, Report& report) {
+  const TemporaryFiles files(subject);
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  const auto compiled = need_compiled(*bench, {.count = 6, .time = milliseconds(500)}, report);
+  if (compiled.empty()) return;
+  judge_growth(rounds_of(subject), "restoring a context and running it", report, [&] {
+    Result<Session> session = bench->load(compiled.front().compiled.model, bench->options());
+    if (session.ok()) (void)session->run(compiled.front().sample.inputs.front());
+  });
+  files.judge(report);
+}
+
+void check_storm_of_threads(const Subject& subject, Report& report) {
+  const TemporaryFiles files(subject);
+  const auto storm = prepare(subject, report);
+  if (!storm) return;
+  const Sample& sample = storm->samples.front();
+  Result<Session> session = storm->bench.load(sample.model, storm->bench.options());
+  if (!session.ok()) return;
+  judge_growth(rounds_of(subject) * 10, "running a session in a new thread", report,
+               [&] { std::thread([&] { (void)session->run(sample.inputs.front()); }).join(); });
   files.judge(report);
 }
 

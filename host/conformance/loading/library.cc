@@ -107,6 +107,16 @@ void check_hardening(const Subject& subject, Report& report) {
   }
 }
 
+// Links to the libraries beside that one, which it may depend on.
+void link_neighbours(const fs::path& library, const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(library.parent_path(), ignored)) {
+    const fs::path name = entry.path().filename();
+    const bool is_library = name.native().find(".so") != std::string::npos;
+    if (is_library) fs::create_symlink(entry.path(), folder / name, ignored);
+  }
+}
+
 // A copy of library and manifest in a folder of its own.
 Result<fs::path> copy_plugin(const manifest::FoundPlugin& found, const fs::path& folder) {
   const manifest::LibraryEntry* const entry = found.manifest.library_for(manifest::host_platform());
@@ -116,6 +126,7 @@ Result<fs::path> copy_plugin(const manifest::FoundPlugin& found, const fs::path&
   fs::create_directories(library.parent_path(), failure);
   if (!failure) fs::copy_file(found.library, library, failure);
   if (!failure) fs::copy_file(found.manifest.file, manifest, failure);
+  if (!failure) link_neighbours(found.library, library.parent_path());
   if (!failure) return manifest;
   return Status(StatusCode::kFail, formatted("cannot copy the plugin to {}: {}",
                                              quote(folder.native()), failure.message()));

@@ -1,5 +1,4 @@
-// What runs are told while they go on, or before: options, and to end.
-#include <algorithm>
+// The options that runs are given, before or while they go on.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -11,13 +10,11 @@
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
-#include "host/conformance/sessions/wide_models.h"
 #include "host/manifest/manifest.h"
 
 namespace ephost::conformance {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using manifest::OptionScope;
 using manifest::OptionSpec;
 using manifest::OptionType;
@@ -66,50 +63,6 @@ std::optional<Prepared> prepare(const Bench& bench, Report& report) {
   }
   report.leave_out(formatted("a run without options fails: {}", expected.status().message()));
   return std::nullopt;
-}
-
-// What one attempt to cancel came to.
-struct Attempt {
-  bool was_cancelled = false;
-  double latency_ms = 0;
-};
-
-Attempt cancel_after(Session& session, const Inputs& inputs, std::chrono::microseconds delay) {
-  std::atomic<bool> flag = delay.count() == 0;
-  Attempt attempt;
-  Clock::time_point asked = Clock::now();
-  Clock::time_point ended;
-  RunOptions options;
-  options.cancelled = &flag;
-  std::thread runner([&] {
-    attempt.was_cancelled = !session.run(inputs, {}, options).ok();
-    ended = Clock::now();
-  });
-  if (delay.count() != 0) {
-    std::this_thread::sleep_for(delay);
-    asked = Clock::now();
-    flag = true;
-  }
-  runner.join();
-  attempt.latency_ms =
-      std::max(0.0, std::chrono::duration<double, std::milli>(ended - asked).count());
-  return attempt;
-}
-
-// The longest chain of work that the provider takes.
-std::optional<Sample> longest_sample(const Bench& bench, Report& report) {
-  for (const WideKind kind : {WideKind::kProduct, WideKind::kUnary, WideKind::kAffine,
-                              WideKind::kBinary, WideKind::kConvolution}) {
-    const WideShape shape = {.rows = bench.by_level<int64_t>(256, 1024),
-                             .columns = 512,
-                             .repeats = bench.by_level(4, 16)};
-    Sample sample = sample_of(kind, shape);
-    const Result<Session> session = bench.load(sample.model, bench.options());
-    if (session.ok() && bench.nodes_of(*session) > 0) return sample;
-  }
-  auto others = need_samples(bench, {.count = 1, .wants_wide = false}, report);
-  if (others.empty()) return std::nullopt;
-  return std::move(others.front());
 }
 
 }  // namespace
@@ -182,50 +135,6 @@ void check_dynamic_options(const Subject& subject, Report& report) {
                 "keep nothing of a dynamic option but its last value");
   }
   report.note("options", static_cast<double>(options.size()));
-}
-
-void check_cancellation(const Subject& subject, Report& report) {
-  const auto bench = need_bench(subject, report);
-  if (!bench) return;
-  const std::optional<Sample> sample = longest_sample(*bench, report);
-  if (!sample) return;
-  Result<Session> session = bench->load(sample->model, bench->options());
-  if (!session.ok()) return;
-  const Inputs& inputs = sample->inputs.front();
-  const Result<Values> expected = session->run(inputs);
-  if (!expected.ok()) return;
-  const Clock::time_point begin = Clock::now();
-  (void)session->run(inputs);
-  const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
-
-  Dice dice(formatted("cancellation {}", subject.seed));
-  const int attempts = bench->by_level(30, 100);
-  int cancelled = 0;
-  double slowest_ms = 0;
-  for (int i = 0; i < attempts; ++i) {
-    const auto delay = std::chrono::microseconds(i % 4 == 0 ? 0 : dice.roll(1, whole.count() + 1));
-    const Attempt attempt = cancel_after(*session, inputs, delay);
-    cancelled += attempt.was_cancelled ? 1 : 0;
-    if (attempt.was_cancelled) slowest_ms = std::max(slowest_ms, attempt.latency_ms);
-    if (i % 10 != 9) continue;
-    const Result<Values> after = session->run(inputs);
-    if (after.ok() && !find_difference(*after, *expected)) continue;
-    report.fail("a run after cancelled ones fails or gives another result",
-                "leave a state as it was when a run is cancelled");
-    break;
-  }
-  if (cancelled == 0) {
-    report.fail("runs whose flag is set before they begin are not cancelled",
-                "return a failure where eph_run_api::is_cancelled says so");
-  }
-  constexpr double kLongMs = 2000;
-  if (slowest_ms > kLongMs) {
-    report.fail(formatted("a cancelled run ends after {:.0f} ms", slowest_ms),
-                "look at is_cancelled every few milliseconds");
-  }
-  report.note("whole run (ms)", static_cast<double>(whole.count()) / 1000);
-  report.note("runs cancelled", cancelled);
-  report.note("slowest cancellation (ms)", slowest_ms);
 }
 
 }  // namespace ephost::conformance

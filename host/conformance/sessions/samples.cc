@@ -268,6 +268,27 @@ Result<std::string> read_model(const BackendTest& test) {
   return Status(StatusCode::kNotImplemented, "its results are random, or it is no model");
 }
 
+std::vector<NamedModel> various_models(const Subject& subject, size_t count) {
+  std::vector<NamedModel> models;
+  for (const WideKind kind : kWideKinds) {
+    for (const bool is_open : {false, true}) {
+      Sample sample = wide_sample(kind, is_open);
+      models.push_back({std::move(sample.name), std::move(sample.model)});
+    }
+  }
+  const std::vector<BackendTest> tests = backend_tests(subject);
+  const uint64_t seed = subject.seed * 1000003 + 1;
+  for (size_t i = 0; i < count; ++i) {
+    models.push_back({formatted("the random graph {}", seed + i),
+                      make_random_case(seed + i).model.SerializeAsString()});
+    if (i >= tests.size()) continue;
+    Result<std::string> model = read_model(tests[i]);
+    if (!model.ok()) continue;
+    models.push_back({formatted("the backend test {}", tests[i].name), std::move(*model)});
+  }
+  return models;
+}
+
 Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
                               const Session& session) {
   const auto read_all = [](const std::filesystem::path& set, std::string_view prefix,

@@ -55,6 +55,14 @@ struct Sample {
 // NOT_IMPLEMENTED for a model with random operators.
 [[nodiscard]] Result<std::string> read_model(const BackendTest& test);
 
+// A model by itself, whatever the provider makes of it.
+struct NamedModel {
+  std::string name;   // for findings, as that of a sample
+  std::string bytes;  // of an ONNX model
+};
+// The wide models, `count` random graphs and as many backend tests; the seed decides which.
+[[nodiscard]] std::vector<NamedModel> various_models(const Subject& subject, size_t count);
+
 // A time that is left.
 class Budget {
  public:

@@ -74,7 +74,8 @@ std::string chain(Builder& builder, WideKind kind, const WideShape& shape, std::
   const int64_t columns = shape.columns;
   switch (kind) {
     case WideKind::kUnary:
-      for (const char* op_type : {"Neg", "Relu", "Neg", "Abs", "Sigmoid", "Tanh"}) {
+      // Positive at the end, so that Relu leaves something of it when the chain is repeated.
+      for (const char* op_type : {"Relu", "Neg", "Abs", "Neg", "Sigmoid", "Tanh"}) {
         value = builder.node(op_type, {value});
       }
       return value;

@@ -39,12 +39,13 @@ struct ResourceCounts {
   size_t threads = 0;
   size_t mappings = 0;
   size_t resident_bytes = 0;
+  size_t allocated_bytes = 0;  // of malloc, which also sees what is too small to fill a page
 
   [[nodiscard]] static ResourceCounts now();
 };
 
-// The counts after `rounds` more calls of `round`, twice: a growth of the first half that the
-// second one repeats is a leak. `what` names a round, e.g. "loading the library".
+// The counts after `rounds` more calls of `round`, again and again: a growth that each repetition
+// shows is a leak. `what` names a round, e.g. "loading the library".
 void judge_growth(int rounds, const std::string& what, Report& report,
                   const std::function<void()>& round);
 

@@ -49,9 +49,11 @@ DEFECTS = {
     "requires_extension": "31.1",
     "no_device": "23.1",
     "unwanted_options": "23.1",
+    "constructor": "2.2",
+    "resolver": "3.1",
 }
 # The host takes the plugins of these, since only others suffer.
-USABLE = {"broken_neighbour", "no_device", "unwanted_options"}
+USABLE = {"broken_neighbour", "no_device", "unwanted_options", "constructor"}
 
 # What the faulty plugin does where (tests/fixtures/faulty): the check that names it.
 FAULTS = {
@@ -108,7 +110,16 @@ CARELESS = {
     "all_devices": "46.1",
     "known_purposes": "47.1",
     "no_targets": "48.3",
+    "option_limit": "23.2",
+    "option_pair": "23.3",
+    "long_option": "23.5",
 }
+
+# What the definitions of the vendor's operators are (tests/fixtures/operators): the check that names it.
+OPERATORS = {"two_of_one_version": "59.1", "growing": "59.2"}
+
+# The checks that cases of their own fail.
+OTHERS = ("1.1", "3.2", "3.3", "4.4", "8.1", "8.3", "38.3", "40.1", "48.1", "48.2")
 
 # How a plugin ends the process of a check, and what the finding says about it.
 ENDS = {
@@ -151,6 +162,23 @@ class FixtureCases(kit.KitTest):
         results = self.results(kit.fixture("careless"), *[word for check in CARELESS.values()
                                                           for word in ("--check", check)])
         self.assertEqual({one["result"] for one in results.values()}, {"passed"}, results)
+
+    def test_definitions_of_operators_are_judged(self):
+        for fault, check in OPERATORS.items():
+            with self.subTest(fault=fault):
+                result = self.only_result(kit.fixture("vendor"), "--check", check, status=1, fault=fault)
+                self.assertEqual(result["result"], "failed")
+
+    def test_a_device_that_gives_more_memory_than_it_has_is_found(self):
+        manifest = self.copy("device")
+        manifest.write_text(manifest.read_text().replace("default: never\n    choices: [never, allocate",
+                                                         "default: overcommit\n    choices: [never, allocate"))
+        self.only_result(manifest, "--check", "38.3", status=1)
+
+    def test_a_manifest_without_its_library_is_found(self):
+        manifest = self.copy("good")
+        (manifest.parent / "libgood.so").unlink()
+        self.only_result(manifest, "--check", "8.1", status=1)
 
     def build(self, source, *flags):
         """The manifest of the careless plugin beside a library that is built from C++."""

@@ -1,0 +1,12 @@
+// The checks of claims that lie in files of their own; claims.cc has the others and the list.
+#pragma once
+
+#include "host/conformance/check.h"
+
+namespace ephost::conformance {
+
+void check_answers(const Subject& subject, Report& report);
+void check_claims_compile(const Subject& subject, Report& report);
+void check_foreign_domain(const Subject& subject, Report& report);
+
+}  // namespace ephost::conformance
