@@ -362,6 +362,34 @@ class Bindings(PackageTest):
         self.session.run_with_iobinding(self.binding)
         np.testing.assert_array_equal(target, self.x)
 
+    def test_has_the_outputs_that_were_bound_in_their_order(self):
+        operators = {"c": "Add", "d": "Mul", "e": "Sub"}
+        model = model_of([helper.make_node(operator, ["x", "x"], [name]) for name, operator in operators.items()],
+                         [info("x", TensorProto.FLOAT, [3])],
+                         [info(name, TensorProto.FLOAT, [3]) for name in operators])
+        session = ort.InferenceSession(model)
+        expected = {"c": [0, 2, 4], "d": [0, 1, 4], "e": [0, 0, 0]}
+        value = ort.OrtValue.ortvalue_from_shape_and_type([3], np.float32)
+        for bound in ("d", "ec", "edc", "ede", ""):
+            binding = session.io_binding()
+            binding.bind_output("c")
+            binding.clear_binding_outputs()
+            binding.bind_cpu_input("x", self.x)
+            for name in bound:
+                binding.bind_ortvalue_output(name, value) if name == "d" else binding.bind_output(name)
+            session.run_with_iobinding(binding)
+            wanted = [expected[name] for name in dict.fromkeys(bound or "cde")]
+            self.assertEqual([one.numpy().tolist() for one in binding.get_outputs()], wanted, bound)
+            self.assertEqual([one.tolist() for one in binding.copy_outputs_to_cpu()], wanted, bound)
+
+    def test_an_output_that_could_not_be_bound_is_none_of_the_outputs(self):
+        self.binding.bind_cpu_input("x", self.x)
+        self.refusal(ort.NotFound, self.binding.bind_output, "z")
+        self.refusal(ort.InvalidArgument, self.binding.bind_ortvalue_output, "y",
+                     ort.OrtValue.ortvalue_from_shape_and_type([4], np.float32))
+        self.session.run_with_iobinding(self.binding)
+        self.assertEqual(len(self.binding.get_outputs()), 1)
+
     def test_forgets_what_was_bound(self):
         self.binding.bind_cpu_input("x", self.x)
         self.binding.clear_binding_inputs()

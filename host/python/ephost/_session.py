@@ -171,6 +171,7 @@ class IOBinding:
     def __init__(self, session: InferenceSession):
         self._binding = session._session.create_binding()
         self._types = {one.name: one.type for one in session._session.inputs()}
+        self._bound: dict[str, None] = {}  # names of outputs, in the order in which they were bound first
         self._session = session
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
@@ -190,15 +191,20 @@ class IOBinding:
         """Binds memory at an address, or lets the host allocate the output in the memory of a device."""
         if buffer_ptr is None:
             self._binding.bind_output_to_memory(name, device_type, device_id)
+            self._bound[name] = None
             return
         if element_type is None or shape is None:
             raise invalid_argument(f"the output \"{name}\" is bound to an address without element_type and shape; "
                                    "give all three")
         require_cpu(device_type, device_id)
-        self._binding.bind_output(name, _at(element_type, shape, buffer_ptr))
+        self._bind_output(name, _at(element_type, shape, buffer_ptr))
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
-        self._binding.bind_output(name, ortvalue._ephost_value)
+        self._bind_output(name, ortvalue._ephost_value)
+
+    def _bind_output(self, name: str, value: _ephost.Value) -> None:
+        self._binding.bind_output(name, value)
+        self._bound[name] = None
 
     def synchronize_inputs(self) -> None:
         """Has nothing to wait for: inputs lie in host memory."""
@@ -207,18 +213,27 @@ class IOBinding:
         """Has nothing to wait for: outputs lie in host memory."""
 
     def get_outputs(self) -> list[OrtValue]:
-        """Of the last run, in the model's order."""
-        return [OrtValue(value) for value in self._binding.outputs()]
+        """Of the last run, in the order in which they were bound; all in the model's order where none was."""
+        return [OrtValue(value) for value in self._outputs()]
 
     def copy_outputs_to_cpu(self) -> list[Any]:
-        found = [_values.object_of(value) for value in self._binding.outputs()]
+        """The same as arrays with memory of their own."""
+        found = [_values.object_of(value) for value in self._outputs()]
         return [one.copy() if isinstance(one, np.ndarray) else one for one in found]
+
+    def _outputs(self) -> list[_ephost.Value]:
+        values = self._binding.outputs()
+        if not self._bound:
+            return values
+        by_name = dict(zip(self._binding.output_names(), values))
+        return [by_name[name] for name in self._bound]
 
     def clear_binding_inputs(self) -> None:
         self._binding.clear_inputs()
 
     def clear_binding_outputs(self) -> None:
         self._binding.clear_outputs()
+        self._bound.clear()
 
 
 def _at(element_type: Any, shape: Iterable[int], address: int) -> _ephost.Value:
