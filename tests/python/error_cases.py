@@ -29,6 +29,13 @@ class Errors(PackageTest):
         self.assertEqual((Fail, InvalidArgument, RuntimeException, RunOptions),
                          (ort.Fail, ort.InvalidArgument, ort.RuntimeException, ort.RunOptions))
 
+    def test_the_classes_need_no_import_of_their_own(self):
+        self.python("import ephost as ort\n"
+                    "try:\n    ort.InferenceSession('absent.onnx')\n"
+                    "except ort.capi.onnxruntime_pybind11_state.NoSuchFile:\n    pass\n"
+                    "assert ort.capi._pybind_state.InferenceSession is ort.InferenceSession\n"
+                    "assert ort.capi.onnxruntime_inference_collection.IOBinding is ort.IOBinding")
+
     def test_a_wrong_input_is_named(self):
         for feed, words in (({}, '"x"'), ({"z": self.x}, '"z"'), ({"x": self.x.astype(np.int64)}, "int64"),
                             ({"x": np.zeros(4, np.float32)}, "4"), ({"x": np.zeros((3, 1), np.float32)}, "3,1")):

@@ -42,3 +42,5 @@ __all__ = [
     "get_version_string", "partition", "plan", "register_execution_provider_library", "set_default_logger_severity",
     "set_default_logger_verbosity", "set_global_thread_pool_sizes", "unregister_execution_provider_library",
 ]
+
+from . import capi  # noqa: E402 (it has all of these)

@@ -1,0 +1,2 @@
+"""The same as onnxruntime_pybind11_state, under onnxruntime's other name."""
+from .onnxruntime_pybind11_state import *  # noqa: F403
