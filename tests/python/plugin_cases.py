@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 
 import ephost as ort
-from support import SCRIPTED, PackageTest, relu_model
+from support import SCRIPTED, PackageTest, relu_model, tiny
 
 
 class Plugins(PackageTest):
@@ -31,6 +31,15 @@ class Plugins(PackageTest):
         with self.assertWarns(UserWarning):
             self.session()
         ort.register_execution_provider_library("mine", str(SCRIPTED))
+
+    def test_a_layer_is_no_provider(self):
+        done = self.python("import os, sys, warnings\nos.environ['EPHOST_PLUGIN_PATH'] = sys.argv[1]\n"
+                           "import ephost\nwarnings.simplefilter('ignore')\n"
+                           "session = ephost.InferenceSession(sys.argv[2], providers=['counting', '', 'cpu'])\n"
+                           "print(session.get_providers(), ephost.get_available_providers())",
+                           SCRIPTED.parents[1] / "counting_layer", tiny("tiny_cnn"))
+        self.assertEqual(done.stdout, "['CPUExecutionProvider'] ['DnnlExecutionProvider', 'ImageExecutionProvider', "
+                                      "'CPUExecutionProvider']\n")
 
     def test_a_session_names_a_simulated_device(self):
         device = next(one for one in ort.get_ep_devices() if one.id == "sim")

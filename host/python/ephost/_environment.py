@@ -54,8 +54,13 @@ def set_global_thread_pool_sizes(intra_op_num_threads: int, inter_op_num_threads
 
 def get_all_providers() -> list[str]:
     """Type names of the providers whose plugins were found, the CPU provider last. No plugin is loaded for it."""
-    names = {plugin.provider for plugin in environment().plugins()}
+    names = {plugin.provider for plugin in _provider_plugins()}
     return sorted(names, key=lambda name: (name == CPU_PROVIDER, name))
+
+
+def _provider_plugins() -> list[_ephost.InstalledPlugin]:
+    """Without plugins that are layers, which have no provider."""
+    return [plugin for plugin in environment().plugins() if plugin.provider]
 
 
 def get_available_providers() -> list[str]:
@@ -69,8 +74,8 @@ def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[
     if provider_options is not None and len(provider_options) != len(providers):
         raise invalid_argument(f"{len(providers)} providers have {len(provider_options)} provider_options; give one "
                                "dict for each provider")
-    known = {plugin.provider: plugin.provider for plugin in environment().plugins()}
-    known.update({plugin.name: plugin.provider for plugin in environment().plugins()})
+    known = {plugin.provider: plugin.provider for plugin in _provider_plugins()}
+    known.update({plugin.name: plugin.provider for plugin in _provider_plugins()})
     asked: dict[str, dict[str, str]] = {}
     for index, given in enumerate(providers):
         name, options = (given, {}) if isinstance(given, str) else given
