@@ -21,8 +21,9 @@ class Interrupts(PackageTest):
         self.model = self.folder / "endless.onnx"
         self.model.write_bytes(endless_model())
 
-    def interrupt(self, program, times=1):
-        """What the program prints after it was interrupted; it must end by itself then."""
+    def interrupt(self, program, times=1, is_told=False):
+        """What the program prints after it was interrupted; it must end by itself then. `is_told`: Python writes that
+        it was interrupted when it ended."""
         with subprocess.Popen([sys.executable, "-c", BEGIN + program, str(self.model)], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder) as process:
             try:
@@ -34,7 +35,8 @@ class Interrupts(PackageTest):
                 out, err = process.communicate(timeout=60)
             finally:
                 process.kill()
-        self.assertEqual((process.returncode, err), (0, ""))
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("KeyboardInterrupt", err) if is_told else self.assertEqual(err, "")
         return out
 
     def test_a_run_ends_and_the_session_stays_usable(self):
@@ -76,6 +78,23 @@ class Interrupts(PackageTest):
                              "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pass\n"
                              "time.sleep(0.2)\nprint(thread.is_alive())\noptions.terminate = True\nthread.join()")
         self.assertEqual(out, "True\nended by terminate\n")
+
+    def test_runs_in_the_background_end_with_the_program(self):
+        out = self.interrupt("import atexit\natexit.register(print, 'ready', flush=True)\n"
+                             "session = ephost.InferenceSession(sys.argv[1])\n"
+                             "session.run_async(None, feed, lambda *of: print(of[2].split(':')[0]), None)",
+                             is_told=True)
+        self.assertEqual(out, "FAIL\n")
+
+    def test_runs_in_the_background_end_with_their_session(self):
+        out = self.interrupt("session, other = (ephost.InferenceSession(sys.argv[1]) for _ in range(2))\n"
+                             "options = ephost.RunOptions()\n"
+                             "call = lambda outputs, name, error: print(name, error.split(':')[0], flush=True)\n"
+                             "session.run_async(None, feed, call, 'first')\n"
+                             "other.run_async(None, feed, call, 'second', options)\n" + READY +
+                             "try:\n    del session\n    time.sleep(0)\nexcept KeyboardInterrupt:\n    print('interrupted', flush=True)\n"
+                             "options.terminate = True")
+        self.assertEqual(out, "first FAIL\ninterrupted\nsecond FAIL\n")
 
     def test_a_program_that_ignores_signals_is_not_interrupted(self):
         out = self.interrupt("signal.signal(signal.SIGINT, signal.SIG_IGN)\n"

@@ -85,7 +85,7 @@ class InferenceSession:
                   callback: Callable[[list[Any], Any, str], object], user_data: Any = None,
                   run_options: _ephost.RunOptions | None = None) -> None:
         """Returns at once. A thread calls `callback(outputs, user_data, error)` in the end, where `error` is empty, or
-        the text of the failure. At its end the interpreter waits for runs that go on."""
+        the text of the failure. At its end the interpreter waits for runs that go on, which Ctrl-C ends."""
         self._session.run_async(output_names, input_feed,
                                 lambda outputs, data, error: callback(outputs, data, "" if error is None else str(error)),
                                 user_data, run_options)

@@ -1,7 +1,10 @@
 #include "host/python/extension/objects.h"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <vector>
 
 namespace ephost::python {
 namespace {
@@ -9,23 +12,43 @@ namespace {
 std::atomic<bool> ends = false;
 
 struct Work {
-  std::mutex mutex;
-  std::condition_variable none;
-  int count = 0;
+  const BackgroundWork* id;
+  const void* owner;
+  Cancellation* cancellation;  // null during the callback
 };
-Work& work() {
-  static auto* const shared = new Work;  // threads may outlive static objects
+struct AllWork {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Work> list;
+};
+AllWork& all() {
+  static auto* const shared = new AllWork;  // threads may outlive static objects
   return *shared;
 }
 
-// Runs at the exit of the interpreter, while other threads can still have the GIL.
-void wait_for_background_work() {
-  {
-    const py::gil_scoped_release released;
-    std::unique_lock lock(work().mutex);
-    work().none.wait(lock, [] { return work().count == 0; });
+// Waits until no work is one of `which`, and ends the runs of these when Ctrl-C is pressed. Looks
+// for that again and again, since a handler of signals can neither lock nor notify.
+template <class Which>
+void wait_until_none_is(const Which& which) {
+  constexpr auto kPeriod = std::chrono::milliseconds(50);
+  Cancellation cancellation;
+  const InterruptScope scope(cancellation);
+  const py::gil_scoped_release released;
+  std::unique_lock lock(all().mutex);
+  const auto is_over = [&] { return std::ranges::none_of(all().list, which); };
+  while (!all().changed.wait_for(lock, kPeriod, is_over)) {
+    if (!cancellation.take_interrupt()) continue;
+    for (const Work& one : all().list) {
+      if (which(one) && one.cancellation != nullptr) one.cancellation->interrupt();
+    }
   }
+}
+
+// Runs at the exit of the interpreter, while other threads can still have the GIL.
+void wait_at_exit() {
+  wait_until_none_is([](const Work&) { return true; });
   ends = true;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
 }  // namespace
@@ -47,16 +70,26 @@ std::shared_ptr<const void> keep(py::object object) {
           }};
 }
 
-bool interpreter_ends() { return ends; }
-
-BackgroundWork::BackgroundWork() {
-  const std::lock_guard lock(work().mutex);
-  ++work().count;
+BackgroundWork::BackgroundWork(const void* owner, Cancellation& cancellation) {
+  const std::lock_guard lock(all().mutex);
+  all().list.push_back({this, owner, &cancellation});
 }
 
 BackgroundWork::~BackgroundWork() {
-  const std::lock_guard lock(work().mutex);
-  if (--work().count == 0) work().none.notify_all();
+  const std::lock_guard lock(all().mutex);
+  std::erase_if(all().list, [this](const Work& one) { return one.id == this; });
+  all().changed.notify_all();
+}
+
+void BackgroundWork::begin_callback() {
+  const std::lock_guard lock(all().mutex);
+  std::ranges::find(all().list, this, &Work::id)->cancellation = nullptr;
+  all().changed.notify_all();
+}
+
+void wait_for_background_runs(const void* owner) {
+  wait_until_none_is(
+      [owner](const Work& one) { return one.owner == owner && one.cancellation != nullptr; });
 }
 
 void Cancellation::request(bool value) {
@@ -88,5 +121,5 @@ PYBIND11_MODULE(_ephost, module) {
   bind_session(module);
   bind_compilation(module);
   bind_reports(module);
-  py::module_::import("atexit").attr("register")(py::cpp_function(wait_for_background_work));
+  py::module_::import("atexit").attr("register")(py::cpp_function(wait_at_exit));
 }

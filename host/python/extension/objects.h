@@ -26,17 +26,6 @@ T value_of(Result<T> result) {
 // Keeps the object until the last copy of the pointer is gone, whichever thread has it then.
 [[nodiscard]] std::shared_ptr<const void> keep(py::object object);
 
-// Whether the interpreter has begun to end: Python must not be called any more from other threads.
-[[nodiscard]] bool interpreter_ends();
-// Counts work in the background that will call Python; the interpreter waits for it before it ends.
-class BackgroundWork {
- public:
-  BackgroundWork();
-  ~BackgroundWork();
-  BackgroundWork(const BackgroundWork&) = delete;
-  BackgroundWork& operator=(const BackgroundWork&) = delete;
-};
-
 // A flag that ends a run or the creation of a session, set by the program, by Ctrl-C, or by both.
 // Safe to use from any thread.
 class Cancellation {
@@ -56,6 +45,22 @@ class Cancellation {
   std::atomic<bool> interrupted_ = false;
   std::atomic<bool> flag_ = false;
 };
+
+// A run in the background, which calls Python when it is over. The interpreter waits for it before
+// it ends.
+class BackgroundWork {
+ public:
+  // `cancellation` has to last until `begin_callback`.
+  BackgroundWork(const void* owner, Cancellation& cancellation);
+  ~BackgroundWork();
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
+  // The run is over, and what goes on is a function of the program, which may release the owner.
+  void begin_callback();
+};
+// Returns when the runs of the owner are over. Ctrl-C ends them, and is then Python's. Needs the
+// GIL, and gives it up.
+void wait_for_background_runs(const void* owner);
 
 // What a function of the program raised during a call of the host. It is raised again when the call
 // is over, in place of the failure that it led to.

@@ -37,8 +37,9 @@ class SessionObject {
           return Session::create(environment, ModelBytes{bytes}, options.values);
         })) {}
   ~SessionObject() {
+    wait_for_background_runs(this);
     PyThreadState* const state = PyEval_SaveThread();
-    session_.reset();  // waits for runs in the background, which need the GIL
+    session_.reset();  // waits for callbacks, which need the GIL
     PyEval_RestoreThread(state);
   }
   SessionObject(const SessionObject&) = delete;
@@ -73,7 +74,8 @@ class SessionObject {
                  const py::object& user_data, const py::object& options) {
     const std::vector<NamedValue> inputs = values_of(feeds);
     auto* const given = options.is_none() ? nullptr : options.cast<RunOptionsObject*>();
-    auto run = std::make_shared<BackgroundRun>(given, py::make_tuple(callback, user_data, options));
+    auto run =
+        std::make_shared<BackgroundRun>(this, given, py::make_tuple(callback, user_data, options));
     const Status started = [&] {
       const py::gil_scoped_release released;
       return session_->run_async(
@@ -84,7 +86,7 @@ class SessionObject {
           },
           run->scope->options());
     }();
-    if (!started.ok()) run->scope.reset();
+    if (!started.ok()) run->end();
     raise_if_failed(started);
   }
 
@@ -96,17 +98,23 @@ class SessionObject {
 
  private:
   struct BackgroundRun {
-    BackgroundRun(RunOptionsObject* options, py::object needed)
-        : scope(std::make_unique<RunScope>(options)), objects(std::move(needed)) {}
-    BackgroundWork work;
-    std::unique_ptr<RunScope> scope;
+    BackgroundRun(const void* owner, RunOptionsObject* options, py::object needed)
+        : objects(std::move(needed)),
+          scope(std::make_unique<RunScope>(options)),
+          work(owner, scope->cancellation()) {}
+    void end() {
+      work.begin_callback();
+      scope.reset();
+    }
     py::object objects;  // callback, user data, options
+    std::unique_ptr<RunScope> scope;
+    BackgroundWork work;
   };
 
   // In the thread of the run. Nothing may leave it.
   static void finish(BackgroundRun& run, const Status& status, std::vector<Value> outputs) {
     const py::gil_scoped_acquire acquired;
-    run.scope.reset();
+    run.end();
     const py::tuple objects = py::reinterpret_steal<py::tuple>(run.objects.release());
     try {
       py::object error = py::none();
