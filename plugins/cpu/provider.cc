@@ -5,6 +5,7 @@
 
 #include <ephost/plugin.hpp>
 
+#include "plugins/cpu/core/fork.h"
 #include "plugins/cpu/core/onednn.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
@@ -38,6 +39,7 @@ class CpuProvider : public eph::Provider {
            std::to_string(kMaxThreads));
     }
     pin_openmp();
+    let_children_use_openmp();
     auto provider = std::make_unique<CpuProvider>();
     provider->settings_.threads = choose_threads(host, static_cast<int>(threads));
     auto onednn = std::make_shared<OneDnn>();

@@ -8,6 +8,7 @@
 #include "plugins/dnnl/executor/compiler.h"
 #include "plugins/dnnl/executor/element_types.h"
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
+#include "plugins/dnnl/library/fork.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
@@ -59,6 +60,7 @@ int threads_of(eph::Host host) {
 
 void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
   pin_openmp();
+  let_children_use_openmp();
   const BuildId id = current_build_id(default_thread_count());
   const std::string version = sdk_version(id);
   eph_device device = {};
@@ -72,6 +74,7 @@ void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
 
 std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Options& options) {
   pin_openmp();
+  let_children_use_openmp();
   const int64_t threads = options.get_int("num_threads", 0);
   if (threads < 0 || threads > kMaxThreads) {
     throw eph::Failure(EPH_INVALID_ARGUMENT, "num_threads is " + std::to_string(threads) +
@@ -91,6 +94,7 @@ std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Op
 
 int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_view text) {
   pin_openmp();
+  let_children_use_openmp();
   return judge_compatibility(text, current_build_id(threads_of(host)));
 }
 

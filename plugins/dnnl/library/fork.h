@@ -1,0 +1,12 @@
+// What makes OpenMP usable in processes that are forked from this one, as Python's multiprocessing
+// does.
+#pragma once
+
+namespace ephost_dnnl {
+
+// From now on until the plugin is unloaded, a thread that forks ends its OpenMP threads before
+// that; its next parallel region starts others. A child has none of them, and would wait for them
+// forever.
+void let_children_use_openmp();
+
+}  // namespace ephost_dnnl
