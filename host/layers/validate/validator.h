@@ -20,7 +20,7 @@
 #include "host/layers/decorate/decorator.h"
 #include "host/layers/validate/context_recorder.h"
 #include "host/layers/validate/finding.h"
-#include "host/layers/validate/lent/constant_sums.h"
+#include "host/layers/validate/lent/constant_checksums.h"
 #include "host/layers/validate/lent/graph_copies.h"
 #include "host/layers/validate/lent/loan.h"
 #include "host/layers/validate/lent/payload_copies.h"
@@ -80,7 +80,7 @@ class Validator {
     // What is known of a computation by the graph that it is made of.
     struct Made {
       Signature signature;
-      ConstantSums constants;  // that it may read as long as it lives
+      ConstantChecksums constants;  // that it may read as long as it lives
     };
     // Of those that are being made, by the plugin's own handles. What is left of it after the call
     // is of computations whose tables nobody can use.
@@ -100,7 +100,7 @@ class Validator {
 
    private:
     std::mutex mutex_;
-    ConstantSums constants_;
+    ConstantChecksums constants_;
     std::vector<std::vector<int64_t>> seen_;
   };
   struct ObjectState {

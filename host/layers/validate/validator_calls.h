@@ -203,7 +203,7 @@ int32_t Validator::compile(const Call<Validator>& call, const Subject& subject,
   using Graph = HostObject<Validator, eph_graph>;
   std::vector<const Graph*> graphs;
   std::vector<bool> is_cached;
-  std::vector<ConstantSums> constants(count);
+  std::vector<ConstantChecksums> constants(count);
   const int32_t code = with_arena(subject, [&](Arena& arena) {
     const eph_partition* const copied =
         copy_partitions(arena, *call.provider->state().payloads, partitions, stride, count);

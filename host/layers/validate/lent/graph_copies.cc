@@ -146,7 +146,7 @@ std::vector<Finding> GraphCopies::findings() {
   return found;
 }
 
-ConstantSums GraphCopies::constants() const {
+ConstantChecksums GraphCopies::constants() const {
   const std::lock_guard lock(mutex_);
   return constants_;
 }

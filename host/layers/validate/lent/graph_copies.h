@@ -12,7 +12,7 @@
 
 #include "host/layers/validate/finding.h"
 #include "host/layers/validate/lent/arena.h"
-#include "host/layers/validate/lent/constant_sums.h"
+#include "host/layers/validate/lent/constant_checksums.h"
 
 namespace ephost::layers {
 
@@ -38,7 +38,7 @@ class GraphCopies {
   // plugin learned of them.
   [[nodiscard]] std::vector<Finding> findings();
   // The constants that the plugin has learned of.
-  [[nodiscard]] ConstantSums constants() const;
+  [[nodiscard]] ConstantChecksums constants() const;
   void poison() noexcept;
   [[nodiscard]] size_t bytes() const;
 
@@ -56,8 +56,8 @@ class GraphCopies {
   std::map<uint32_t, eph_value_info> values_;
   std::map<uint32_t, eph_graph_info> graph_;  // none or one
   std::map<const void*, eph_bytes> onnx_;
-  ConstantSums constants_;
-  ConstantSums attributes_;  // tensors, which end with the graph
+  ConstantChecksums constants_;
+  ConstantChecksums attributes_;  // tensors, which end with the graph
 };
 
 }  // namespace ephost::layers

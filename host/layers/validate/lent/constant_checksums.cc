@@ -1,4 +1,4 @@
-#include "host/layers/validate/lent/constant_sums.h"
+#include "host/layers/validate/lent/constant_checksums.h"
 
 #include <cstddef>
 #include <span>
@@ -14,7 +14,7 @@ Hash128 checksum_of(const void* data, uint64_t size) {
 
 }  // namespace
 
-void ConstantSums::add(eph_string name, const eph_value& constant) {
+void ConstantChecksums::add(eph_string name, const eph_value& constant) {
   if (constant.kind != EPH_KIND_TENSOR || constant.data == nullptr || constant.byte_size == 0) {
     return;
   }
@@ -24,15 +24,15 @@ void ConstantSums::add(eph_string name, const eph_value& constant) {
                    checksum_of(constant.data, constant.byte_size)};
 }
 
-void ConstantSums::add(const ConstantSums& other) {
+void ConstantChecksums::add(const ConstantChecksums& other) {
   constants_.insert(other.constants_.begin(), other.constants_.end());
 }
 
-void ConstantSums::add(const eph_named_value* constants, uint64_t count) {
+void ConstantChecksums::add(const eph_named_value* constants, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) add(constants[i].name, *constants[i].value);
 }
 
-std::vector<Finding> ConstantSums::findings() {
+std::vector<Finding> ConstantChecksums::findings() {
   std::vector<Finding> found;
   for (auto& [data, constant] : constants_) {
     const Hash128 now = checksum_of(data, constant.size);

@@ -14,12 +14,12 @@
 namespace ephost::layers {
 
 // Not thread-safe. Borrows the data of all constants.
-class ConstantSums {
+class ConstantChecksums {
  public:
   // Notes how a tensor is now, unless it is known already. Others than tensors with data have
   // nothing to note.
   void add(eph_string name, const eph_value& constant);
-  void add(const ConstantSums& other);
+  void add(const ConstantChecksums& other);
   // Those of a context.
   void add(const eph_named_value* constants, uint64_t count);
 
