@@ -58,7 +58,7 @@ class LayerTest(CommandLineTest):
 
     def traced(self, *arguments, variables=None):
         """The log of the layer `counting` in a run with these arguments, and the lines of the trace."""
-        log = self.run_model("--ep", "dnnl", "--verbose", "--trace-file", "trace.txt", *arguments,
+        log = self.run_model("--verbose", "--trace-file", "trace.txt", *arguments,
                              variables=variables).stderr
         lines = (self.folder / "trace.txt").read_text()
         (self.folder / "trace.txt").unlink()
@@ -66,9 +66,10 @@ class LayerTest(CommandLineTest):
 
     def test_a_trace_lies_below_the_layers_that_are_named_elsewhere(self):
         self.write("all.yaml", SELECTION.format("counting"))
-        for arguments, variables in ((["--layer", "counting"], {}), (["--selection", "all.yaml"], {}),
-                                     (["--config", "session.layers.dnnl=counting"], {}),
-                                     ([], {"EPHOST_LAYERS": "counting"})):
+        dnnl = ["--ep", "dnnl"]
+        for arguments, variables in (([*dnnl, "--layer", "counting"], {}), (["--selection", "all.yaml"], {}),
+                                     ([*dnnl, "--config", "session.layers.dnnl=counting"], {}),
+                                     (dnnl, {"EPHOST_LAYERS": "counting"})):
             with self.subTest(arguments=arguments, variables=variables):
                 log, lines = self.traced(*arguments, variables=variables)
                 self.assertIn("counting layer: creates dnnl", log)
@@ -77,6 +78,12 @@ class LayerTest(CommandLineTest):
         log, lines = self.traced("--config", "session.layers=trace;counting")
         self.assertEqual(lines.count("-> cpu create "), 1)
         self.assertIn("counting layer: creates cpu", log)
+
+    def test_validate_says_that_it_guards_no_memory_of_a_worker(self):
+        isolated = self.run_model("--ep", "dnnl", "--layer", "validate", "--isolation", "dnnl=worker").stderr
+        self.assertEqual(isolated.count("the layer validate does not guard the memory of"), 1)
+        self.assertIn("does not guard the memory of DnnlExecutionProvider", isolated)
+        self.assertEqual(self.run_model("--ep", "dnnl", "--layer", "validate").stderr, "")
 
     def test_an_unknown_one_is_refused_with_the_nearest(self):
         error = self.run_model("--layer", "countng", status=2).stderr
