@@ -209,7 +209,11 @@ class PolicyTest(TrustTest):
         (self.plugins / "dnnl" / "later.bin").write_text("later")
         self.assertEqual(self.json(*inspect)["signature"]["not_covered"], ["later.bin"])
         self.assertIn("not covered: later.bin", self.ephost(*inspect).stdout)
-        self.assertIn("not covered: later.bin", self.ephost("sign", self.manifest("dnnl"), "--key", "vendor.key").stdout)
+        self.assertIn("added files", self.ephost("sign", self.manifest("dnnl"), "--key", "vendor.key").stdout)
+        self.assertEqual(self.json(*inspect)["signature"]["not_covered"], [])
+        (self.plugins / "dnnl" / "last.bin").write_text("last")
+        signing = self.ephost("sign", self.manifest("dnnl"), "--key", "vendor.key")
+        self.assertIn("not covered: last.bin;", signing.stdout)
 
     def test_pinned_keys(self):
         self.sign_plugins()
