@@ -132,9 +132,9 @@ class Affine : public eph::Computation {
     std::atomic<bool> is_cancelled = false;
     pool_.parallel_for(total, activity_->grain, [&](uint64_t begin, uint64_t end) {
       for (uint64_t from = begin; from < end && !is_cancelled; from += kBlock) {
+        if (run.is_cancelled()) is_cancelled = true;
         const uint64_t to = std::min(end, from + kBlock);
         for (uint64_t i = from; i < to; ++i) y[i] = x[i] * at(scale_, i) + at(shift_, i);
-        if (to < end && run.is_cancelled()) is_cancelled = true;
       }
     });
     if (is_cancelled) throw eph::Failure(EPH_FAIL, "the run was cancelled");
