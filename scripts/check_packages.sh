@@ -41,7 +41,8 @@ inside apt-get update -q
 get "/work/ephost_*.deb /work/libephost0_*.deb /work/ephost-plugin-[cdi]*_*.deb"
 inside ephost list --format json | grep '"/usr/share/ephost/plugins/cpu.yaml"'
 inside ephost run /work/model.onnx --ep dnnl
-inside ephost validate /usr/share/ephost/plugins/dnnl.yaml --check 8 --check unloads
+inside ephost validate /usr/share/ephost/plugins/dnnl.yaml --check 8 --check unloads --check backend-tests \
+  | grep '5 passed, 0 failed, 0 left out'
 get "/work/libephost-dev_*.deb g++ cmake make pkg-config"
 inside cmake -S /work/examples -B /work/examples/build
 inside cmake --build /work/examples/build

@@ -104,8 +104,8 @@ class Trial:
         listed = self.run(ephost, "list", "--format", "json")
         assert str(self.prefix / "share/ephost/plugins/dnnl.yaml") in listed, listed
         validated = self.run(ephost, "validate", self.prefix / "share/ephost/plugins/dnnl.yaml", "--check", "8",
-                             "--check", "unloads")
-        assert "dnnl: 4 passed, 0 failed, 0 left out" in validated, validated
+                             "--check", "unloads", "--check", "backend-tests")
+        assert "dnnl: 5 passed, 0 failed, 0 left out" in validated, validated
 
     def check_tour(self):
         """host/TOUR.md holds for what is installed, too."""

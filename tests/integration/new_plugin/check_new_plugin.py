@@ -64,9 +64,10 @@ class Vendor:
         installation.install(arguments.cmake, arguments.build, self.prefix)
         self.model = write_model(self.work / "model")
 
-    def run(self, *arguments, folder=None):
+    def run(self, *arguments, folder=None, **environment):
         print("$", *arguments, flush=True)
-        done = subprocess.run([str(argument) for argument in arguments], text=True, env=self.environment,
+        done = subprocess.run([str(argument) for argument in arguments], text=True,
+                              env={**self.environment, **environment},
                               stdout=subprocess.PIPE, cwd=folder or self.work)
         assert done.returncode == 0, f"ends with {done.returncode}\n{done.stdout}"
         return done.stdout
@@ -117,6 +118,16 @@ class Vendor:
         said = self.run("ctest", "--output-on-failure", folder=build)
         assert "100% tests passed" in said and "validate" in said, said
 
+    def check_ci(self, name):
+        """What a build server runs, with a key to sign with."""
+        self.ephost("keygen", f"{name}_key", "--no-passphrase")
+        environment = {"PATH": f"{self.prefix / 'bin'}:{self.environment['PATH']}", "CC": self.arguments.compiler,
+                       "CXX": self.arguments.cxx_compiler, "SIGNING_KEY": str(self.work / f"{name}_key.key")}
+        self.run("sh", self.work / name / "ci.sh", folder=self.work, **environment)
+        with tarfile.open(self.work / name / "build" / f"{name}-signed.tar.gz") as file:
+            names = [pathlib.Path(one).name for one in file.getnames()]
+        assert {f"{name}.yaml", f"{name}.yaml.minisig", f"lib{name}_provider.so"} <= set(names), names
+
     def check_package(self, name, build):
         """The archive has library and manifest where hosts look, with the checksum of the stripped library."""
         self.run("cpack", "-G", "TGZ", folder=build)
@@ -152,6 +163,9 @@ def main():
         vendor.check_validated(build)
         vendor.check_package(name, build)
         vendor.check_installed(name, build)
+    if not vendor.arguments.compiler_flags:  # a package has no sanitizers
+        vendor.ephost("new-plugin", "served", "--language", "c", "--kind", "kernels", "-o", "served")
+        vendor.check_ci("served")
     print("new plugin: written, built, run, validated, packaged and installed")
 
 
