@@ -300,7 +300,7 @@ void check_contexts_elsewhere(const Subject& subject, Report& report) {
 void check_compatibility(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const auto samples = need_compiled(*bench, {.count = 6, .time = milliseconds(500)}, report);
+  const auto samples = need_compiled(*bench, {.count = 6, .time = milliseconds(2000)}, report);
   if (samples.empty()) return;
   const auto& [sample, compiled] = samples.front();
   if (compiled.compatibility.empty()) {

@@ -60,7 +60,7 @@ void check_settings(const Subject& subject, Report& report) {
   }
   judge("creating a session");
   for (const Sample& sample :
-       need_samples(*bench, {.count = 4, .time = milliseconds(300)}, report)) {
+       need_samples(*bench, {.count = 4, .time = milliseconds(2000)}, report)) {
     {
       Result<Session> session = bench->load(sample.model, bench->options());
       judge("creating a session of " + sample.name);
@@ -76,7 +76,7 @@ void check_home(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   for (const Sample& sample :
-       need_samples(*bench, {.count = 3, .time = milliseconds(300)}, report)) {
+       need_samples(*bench, {.count = 3, .time = milliseconds(2000)}, report)) {
     Result<Session> session = bench->load(sample.model, bench->options());
     if (session.ok()) (void)session->run(sample.inputs.front());
   }

@@ -64,7 +64,7 @@ struct Storm {
 std::optional<Storm> prepare(const Subject& subject, Report& report) {
   auto bench = need_bench(subject, report);
   if (!bench) return std::nullopt;
-  auto found = need_samples(*bench, {.count = 8, .time = milliseconds(300)}, report);
+  auto found = need_samples(*bench, {.count = 4, .time = milliseconds(2000)}, report);
   if (found.empty()) return std::nullopt;
   std::vector<Sample> samples;
   for (const bool is_open : {false, true}) {
@@ -153,7 +153,7 @@ void check_storm_of_contexts(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const auto compiled = need_compiled(*bench, {.count = 6, .time = milliseconds(500)}, report);
+  const auto compiled = need_compiled(*bench, {.count = 6, .time = milliseconds(2000)}, report);
   if (compiled.empty()) return;
   judge_growth(rounds_of(subject), "restoring a context and running it", report, [&] {
     Result<Session> session = bench->load(compiled.front().compiled.model, bench->options());

@@ -92,7 +92,8 @@ std::optional<Subjected> find_long(const Bench& bench) {
 }
 
 std::optional<Subjected> find_any(const Bench& bench, Report& report) {
-  std::vector<Sample> samples = need_samples(bench, {.count = 1}, report);
+  std::vector<Sample> samples =
+      need_samples(bench, {.count = 1, .time = std::chrono::milliseconds(2000)}, report);
   if (samples.empty()) return std::nullopt;
   return prepare(bench, std::move(samples.front()));
 }

@@ -46,6 +46,7 @@ DEFECTS = {
     "late": {"guarded-random-graphs", "guarded-backend-tests"},
     "cancel": {"cancelled-runs"},
     "wrong": {"random-graphs", "backend-tests"},
+    "dropped": {"random-graphs"},
     "repeat": {"repeated-runs"},
     "shapes": {"changing-shapes"},
     "empty": {"empty-and-large-tensors"},
