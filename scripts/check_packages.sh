@@ -41,6 +41,7 @@ inside apt-get update -q
 get "/work/ephost_*.deb /work/libephost0_*.deb /work/ephost-plugin-[cdi]*_*.deb"
 inside ephost list --format json | grep '"/usr/share/ephost/plugins/cpu.yaml"'
 inside ephost run /work/model.onnx --ep dnnl
+inside ephost run /work/model.onnx --ep dnnl --isolation worker
 inside ephost validate /usr/share/ephost/plugins/dnnl.yaml --check 8 --check unloads --check backend-tests \
   | grep '5 passed, 0 failed, 0 left out'
 get "/work/libephost-dev_*.deb g++ cmake make pkg-config"
@@ -53,10 +54,15 @@ done
 get "/work/python3-ephost_*.deb"
 inside python3 /work/examples/main.py /work/model.onnx | grep '^logits: '
 inside python3 -c 'import ephost; assert ephost.__file__ == "/usr/lib/python3/dist-packages/ephost/__init__.py"'
+inside apt-get remove -y -q ephost  # the library alone has what isolation takes
+inside python3 -c 'import ephost, sys
+options = ephost.SessionOptions()
+options.add_session_config_entry("session.isolation", "worker")
+ephost.InferenceSession(sys.argv[1], options)' /work/model.onnx
 get "/work/ephost-plugin-sdk_*.deb"
 inside sh -ec 'cc -std=c11 -fsyntax-only $(pkg-config --cflags ephost_plugin_sdk) \
   /usr/share/ephost_plugin_sdk/examples/minimal_provider.c'
-inside sh -c 'apt-get remove -y -q ephost ephost-plugin-cpu ephost-plugin-dnnl ephost-plugin-image \
+inside sh -c 'apt-get remove -y -q ephost-plugin-cpu ephost-plugin-dnnl ephost-plugin-image \
   python3-ephost libephost0 > /dev/null'
 if [ -e "$root/usr/share/ephost" ] || [ -e "$root/usr/lib/python3/dist-packages/ephost" ]; then
   echo "check_packages: files are left after the packages were removed" >&2

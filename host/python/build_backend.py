@@ -3,7 +3,7 @@
   pip wheel --no-build-isolation --no-deps host/python
 
 The wheel has the package, and below it in _installation what `cmake --install` puts below any prefix: the library, the
-plugins and their manifests. --config-settings=build-dir=FOLDER takes what is built in that folder; otherwise everything
+program that runs plugins in processes of their own, the plugins and their manifests. --config-settings=build-dir=FOLDER takes what is built in that folder; otherwise everything
 is built in build/wheel, beside the sources.
 """
 import base64
@@ -21,7 +21,7 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COMPONENTS = ("libephost", "plugin_cpu", "plugin_dnnl", "plugin_image")
-TARGETS = ("ephost_shared", "ephost_cpu", "ephost_dnnl", "ephost_image", "python_package")
+TARGETS = ("ephost_shared", "ephost_worker_main", "ephost_cpu", "ephost_dnnl", "ephost_image", "python_package")
 OLDEST_TIME = (1980, 1, 1, 0, 0, 0)  # that a zip file can state; the same files make the same wheel
 
 

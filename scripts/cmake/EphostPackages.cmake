@@ -63,7 +63,7 @@ set(about "ephost divides an ONNX model among execution-provider plugins, plans 
 order of the steps and their memory, and runs the model.
 .")
 ephost_package(libephost libs "host for ONNX execution-provider plugins"
-  "This package has the library.")
+  "This package has the library, and the program that it starts to run plugins in\nprocesses of their own.")
 ephost_package(libephost_dev libdevel "host for ONNX execution-provider plugins (development files)"
   "This package has the headers for C and C++.")
 ephost_package(ephost science "run ONNX models on execution-provider plugins"

@@ -17,8 +17,10 @@ import readme_examples  # noqa: E402
 # Prints the providers that are found, and which files the process has mapped of ephost.
 PROVIDERS = """
 import sys, numpy, ephost
-for provider in ("cpu", "dnnl"):
-    session = ephost.InferenceSession(sys.argv[1], providers=[provider])
+for provider, isolation in (("dnnl", "worker"), ("cpu", "none"), ("dnnl", "none")):
+    options = ephost.SessionOptions()
+    options.add_session_config_entry("session.isolation", isolation)
+    session = ephost.InferenceSession(sys.argv[1], options, [provider])
     session.run(None, {one.name: numpy.ones(one.shape, numpy.float32) for one in session.get_inputs()})
 print(*ephost.get_available_providers(), ephost.__version__)
 mapped = {line.split()[-1] for line in open("/proc/self/maps") if "ephost" in line.rsplit("/", 1)[-1]}
@@ -57,7 +59,7 @@ class Trial:
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
         assert len(names) == len(set(names)), names
-        for ending in ("/libephost.so.0", "/plugins/libephost_cpu.so", "/plugins/libephost_dnnl.so", "/plugins/dnnl.yaml",
+        for ending in ("/libephost.so.0", "/ephost/ephost-worker", "/plugins/libephost_cpu.so", "/plugins/libephost_dnnl.so", "/plugins/dnnl.yaml",
                        "/plugins/libephost_image.so", "ephost/_ephost.pyi", "ephost/py.typed", "ephost/backend.py",
                        ".dist-info/RECORD"):
             assert sum(name.endswith(ending) for name in names) == 1, (ending, names)

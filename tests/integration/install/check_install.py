@@ -44,7 +44,8 @@ class Trial:
                     f"{libdir}/ephost/plugins/libephost_image.so", "share/ephost/plugins/image.yaml",
                     "include/ephost/ephost.h", "include/ephost/c_api.h", "include/ephost/plugin_abi.h",
                     "share/ephost_plugin_sdk/templates/common/ci.sh", "share/doc/ephost_plugin_sdk/VENDOR_GUIDE.md",
-                    f"{libdir}/ephost/ephost-conformance", "bin/ephost", "bin/ep_weight_sharing_ctx_gen"}
+                    f"{libdir}/ephost/ephost-conformance", f"{libdir}/ephost/ephost-worker", "bin/ephost",
+                    "bin/ep_weight_sharing_ctx_gen"}
         assert expected <= files, f"not installed: {sorted(expected - files)}"
         stray = [file for file in files if file.endswith((".a", ".cc"))
                  and not file.startswith(("share/ephost_plugin_sdk/examples/", "share/ephost_plugin_sdk/templates/"))]
@@ -101,6 +102,7 @@ class Trial:
     def check_command(self):
         ephost = self.prefix / "bin/ephost"
         self.run(ephost, "run", self.arguments.model, "--ep", "dnnl")
+        self.run(ephost, "run", self.arguments.model, "--ep", "dnnl", "--isolation", "worker")
         listed = self.run(ephost, "list", "--format", "json")
         assert str(self.prefix / "share/ephost/plugins/dnnl.yaml") in listed, listed
         validated = self.run(ephost, "validate", self.prefix / "share/ephost/plugins/dnnl.yaml", "--check", "8",
