@@ -1,6 +1,6 @@
 """Makes wheels (PEP 517) with CMake and Python's own modules alone.
 
-  pip wheel --no-build-isolation --no-deps host/python
+  pip wheel --no-build-isolation host/python
 
 The wheel has the package, and below it in _installation what `cmake --install` puts below any prefix: the library, the
 program that runs plugins in processes of their own, the plugins and their manifests. --config-settings=build-dir=FOLDER takes what is built in that folder; otherwise everything
@@ -80,7 +80,7 @@ def info_files():
     """The files of the wheel's dist-info but RECORD."""
     head = ("Metadata-Version: 2.1", "Name: ephost", f"Version: {version()}",
             "Summary: Runs ONNX models on execution-provider plugins, with the names of onnxruntime",
-            "License: Apache-2.0", "Requires-Python: >=3.9", "Requires-Dist: numpy",
+            "License: Apache-2.0", "Requires-Python: >=3.9", "Requires-External: python3-numpy",
             "Description-Content-Type: text/markdown")
     page = (HERE / "README.md").read_text(encoding="utf-8")
     wheel = ("Wheel-Version: 1.0", "Generator: ephost", "Root-Is-Purelib: false", f"Tag: {tag()}")

@@ -48,7 +48,7 @@ class Trial:
     def make_wheel(self):
         source = ROOT / "host" / "python"
         before = set(source.rglob("*"))
-        self.run(self.arguments.python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
+        self.run(self.arguments.python, "-m", "pip", "wheel", "--no-build-isolation",
                  f"--config-settings=build-dir={self.arguments.build}", "--wheel-dir", self.work, source)
         left = {path for path in set(source.rglob("*")) - before if "__pycache__" not in path.parts}
         assert not left, f"the wheel was made with files left in the sources: {left}"
@@ -63,6 +63,10 @@ class Trial:
                        "/plugins/libephost_image.so", "ephost/_ephost.pyi", "ephost/py.typed", "ephost/backend.py",
                        ".dist-info/RECORD"):
             assert sum(name.endswith(ending) for name in names) == 1, (ending, names)
+        with zipfile.ZipFile(wheel) as archive:
+            metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
+        head = metadata.split("\n\n")[0].splitlines()
+        assert "Requires-External: python3-numpy" in head and "Requires-Dist: numpy" not in head, head
         stray = [name for name in names if not name.startswith("ephost/") and ".dist-info/" not in name]
         assert not stray and not [name for name in names if "__pycache__" in name], names
 
@@ -70,7 +74,7 @@ class Trial:
         """A build without the package cannot become a wheel."""
         (self.work / "empty").mkdir()
         (self.work / "empty" / "CMakeCache.txt").write_text("")
-        said = self.run(self.arguments.python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
+        said = self.run(self.arguments.python, "-m", "pip", "wheel", "--no-build-isolation",
                         f"--config-settings=build-dir={self.work / 'empty'}", "--wheel-dir", self.work / "none",
                         ROOT / "host" / "python", status=1)
         assert "has not configured the Python package" in said, said

@@ -36,6 +36,10 @@ class Errors(PackageTest):
                     "assert ort.capi._pybind_state.InferenceSession is ort.InferenceSession\n"
                     "assert ort.capi.onnxruntime_inference_collection.IOBinding is ort.IOBinding")
 
+    def test_says_where_numpy_comes_from_if_it_is_missing(self):
+        done = self.python("import sys\nsys.modules['numpy'] = None\nimport ephost", status=1)
+        self.assertIn("ImportError: ephost needs numpy, which is not installed for this Python", done.stderr)
+
     def test_a_wrong_input_is_named(self):
         for feed, words in (({}, '"x"'), ({"z": self.x}, '"z"'), ({"x": self.x.astype(np.int64)}, "int64"),
                             ({"x": np.zeros(4, np.float32)}, "4"), ({"x": np.zeros((3, 1), np.float32)}, "3,1")):

@@ -5,6 +5,12 @@
     session = ort.InferenceSession("model.onnx", providers=["dnnl"])
     outputs = session.run(None, {"data": image})
 """
+try:
+    import numpy as _numpy  # noqa: F401
+except ImportError as _error:
+    raise ImportError("ephost needs numpy, which is not installed for this Python; install python3-numpy, or numpy with "
+                      "pip") from _error
+
 from ._ephost import (CacheUse, CompileReport, Fallback, ModelMetadata, RunOptions)
 from ._ephost import MemoryInfo as OrtMemoryInfo
 from ._ephost import version as __version__
