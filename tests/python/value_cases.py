@@ -59,6 +59,29 @@ class Arrays(PackageTest):
             self.assertEqual((found.shape, float(found)), ((), 2.5))
         self.assertEqual(self.through(np.zeros((2, 0), np.float32), TensorProto.FLOAT).shape, (2, 0))
 
+    def test_lists_become_tensors_of_the_type_of_the_input(self):
+        for element, given in ((TensorProto.FLOAT, [[1, 2.5]]), (TensorProto.FLOAT, ((True, 2),)),
+                               (TensorProto.UINT8, [[0, 255]]), (TensorProto.BOOL, [[True, False]]),
+                               (TensorProto.STRING, [["hello", "a longer text"]]), (TensorProto.DOUBLE, [[]])):
+            session = ort.InferenceSession(identity_of(element, ("n", "m")))
+            found = session.run([], {"x": given})[0]
+            self.assertEqual(found.tolist(), [list(row) for row in given])
+            binding = session.io_binding()
+            binding.bind_cpu_input("x", given)
+            session.run_with_iobinding(binding)
+            self.assertEqual(binding.copy_outputs_to_cpu()[0].tolist(), found.tolist())
+        image = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_array_equal(self.through(image.tolist(), None, ort.InferenceSession(
+            identity_of(TensorProto.FLOAT, ("n", "m")))), image)
+
+    def test_lists_that_are_no_tensor_are_refused(self):
+        for element, given in ((TensorProto.INT64, [1.5]), (TensorProto.FLOAT, [1j]), (TensorProto.FLOAT, [[1], [1, 2]]),
+                               (TensorProto.FLOAT, ["1"]), (TensorProto.BOOL, [2]), (TensorProto.STRING, [1]),
+                               (TensorProto.BFLOAT16, [1.0])):
+            session = ort.InferenceSession(identity_of(element))
+            self.assertIn("list" if element != TensorProto.STRING else "texts",
+                          self.refusal(ort.InvalidArgument, session.run, None, {"x": given}))
+
     def test_inputs_are_not_copied(self):
         array = np.arange(4, dtype=np.float32)
         value = ort.OrtValue.ortvalue_from_numpy(array)
@@ -85,7 +108,8 @@ class Arrays(PackageTest):
         for array in (np.zeros(1, np.longdouble), np.zeros(1, "M8[s]"), np.zeros(1, [("a", "f4"), ("b", "f4")]),
                       np.array([1, "a"], object)):
             self.refusal(ort.InvalidArgument, session.run, None, {"x": array})
-        self.assertIn("list", self.refusal(ort.InvalidArgument, session.run, None, {"x": [1.0]}))
+        for given in ({1.0}, 1.0, "1.0"):
+            self.assertIn(type(given).__name__, self.refusal(ort.InvalidArgument, session.run, None, {"x": given}))
 
 
 class SmallTypes(PackageTest):
@@ -214,6 +238,11 @@ class OtherKinds(PackageTest):
         rows = ort.SparseTensor.sparse_csr_from_numpy([3, 3], np.array([5, 6], np.float32), np.array([1, 2]),
                                                       np.array([0, 1, 1, 2]))
         np.testing.assert_array_equal(session.run(None, {"x": rows})[0], dense)
+        self.assertEqual(sparse.as_coo_view().indices().tolist(), [1, 8])
+        view = rows.as_csrc_view()
+        self.assertEqual((view.inner().tolist(), view.outer().tolist()), ([1, 2], [0, 1, 1, 2]))
+        self.refusal(ort.InvalidArgument, rows.as_coo_view)
+        self.refusal(ort.InvalidArgument, sparse.as_csrc_view)
         self.refusal(ort.InvalidArgument, ort.SparseTensor.sparse_coo_from_numpy, [3, 3], np.array([5], np.float32),
                      np.array([9]))
 
@@ -228,6 +257,15 @@ class OrtValues(PackageTest):
         self.refusal(ort.InvalidArgument, ort.OrtValue.ortvalue_from_shape_and_type, [2], np.float32, "cuda", 0)
         self.refusal(ort.InvalidArgument, ort.OrtValue.ortvalue_from_shape_and_type, [-1], np.float32)
 
+    def test_are_arrays_for_numpy(self):
+        value = ort.OrtValue.ortvalue_from_numpy(np.arange(3, dtype=np.float32))
+        self.assertTrue(np.shares_memory(np.asarray(value), value.numpy()))
+        self.assertFalse(np.shares_memory(np.array(value, copy=True), value.numpy()))
+        self.assertEqual(np.asarray(value, np.int64).tolist(), [0, 1, 2])
+        sequence = ort.OrtValue(_ephost.Value.sequence([value._ephost_value]))
+        with self.assertRaisesRegex(TypeError, "seq"):
+            np.asarray(sequence)
+
     def test_are_updated_in_place(self):
         value = ort.OrtValue.ortvalue_from_shape_and_type([2], np.float32)
         value.update_inplace(np.array([1, 2], np.float32))
@@ -238,7 +276,9 @@ class OrtValues(PackageTest):
     def test_devices_are_compared(self):
         self.assertEqual(ort.OrtDevice.make("CPU", 0), ort.OrtDevice.cpu())
         self.assertNotEqual(ort.OrtDevice.make("gpu", 0), ort.OrtDevice.cpu())
-        self.assertEqual((ort.OrtDevice.cpu().device_type(), ort.OrtDevice.cpu().device_id()), ("cpu", 0))
+        self.assertEqual((ort.OrtDevice.cpu().device_type(), ort.OrtDevice.cpu().device_id()), (0, 0))
+        self.assertEqual([ort.OrtDevice.make(name, 1).device_type() for name in ("cuda", "npu")], [1, 3])
+        self.refusal(ort.InvalidArgument, ort.OrtDevice.make, "toaster", 0)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,16 @@ from ._enums import OrtSparseFormat, ValueKind
 from ._errors import invalid_argument
 
 
+_DEVICE_TYPES = {"cpu": 0, "gpu": 1, "cuda": 1, "dml": 1, "webgpu": 1, "npu": 3, "cann": 3}
+
+
 class OrtDevice:
     """A place where values lie. Inputs and outputs of runs lie in host memory, the device ("cpu", 0)."""
 
     def __init__(self, device_type: str = "cpu", device_id: int = 0):
         self._type, self._id = device_type.lower(), device_id
+        if self._type not in _DEVICE_TYPES:
+            raise invalid_argument(f"no device type is \"{device_type}\"; there are {', '.join(_DEVICE_TYPES)}")
 
     @staticmethod
     def make(device_type: str, device_id: int, vendor_id: int = -1) -> OrtDevice:
@@ -24,8 +29,9 @@ class OrtDevice:
     def cpu() -> OrtDevice:
         return OrtDevice()
 
-    def device_type(self) -> str:
-        return self._type
+    def device_type(self) -> int:
+        """onnxruntime's number: 0 for a CPU, 1 for a GPU, 3 for an NPU."""
+        return _DEVICE_TYPES[self._type]
 
     def device_id(self) -> int:
         return self._id
@@ -97,6 +103,12 @@ class OrtValue:
             return _values.of_array(self.numpy().copy()).dlpack()
         return self._ephost_value.dlpack()
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        found = self.numpy()
+        if not isinstance(found, np.ndarray):
+            raise TypeError(f"a value of the type {self.data_type()} is no array; numpy() returns what it holds")
+        return np.array(found, dtype) if copy else np.asarray(found, dtype)
+
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
@@ -144,6 +156,33 @@ class OrtValue:
         return self._ephost_value.kind == ValueKind.SEQUENCE
 
 
+class OrtValueVector(list):
+    """A list of OrtValue, with onnxruntime's name for one method."""
+
+    def push_back(self, value: OrtValue) -> None:
+        self.append(value)
+
+
+class SparseView:
+    """The indices of a sparse tensor, by the names that they have in its form."""
+
+    def __init__(self, tensor: SparseTensor):
+        self._tensor = tensor
+
+
+class SparseCooView(SparseView):
+    def indices(self) -> np.ndarray:
+        return self._tensor.indices()
+
+
+class SparseCsrView(SparseView):
+    def inner(self) -> np.ndarray:
+        return self._tensor.indices()
+
+    def outer(self) -> np.ndarray:
+        return self._tensor.outer_indices()
+
+
 class SparseTensor:
     """A tensor of which only some elements are stated. Runs take it; what they return is dense."""
 
@@ -175,6 +214,19 @@ class SparseTensor:
     def outer_indices(self) -> np.ndarray:
         """Of the form CSR, for each row the number of values before it."""
         return self._outer
+
+    def as_coo_view(self) -> SparseCooView:
+        self._require(OrtSparseFormat.ORT_SPARSE_COO)
+        return SparseCooView(self)
+
+    def as_csrc_view(self) -> SparseCsrView:
+        self._require(OrtSparseFormat.ORT_SPARSE_CSRC)
+        return SparseCsrView(self)
+
+    def _require(self, wanted: OrtSparseFormat) -> None:
+        if self._format != wanted:
+            raise invalid_argument(f"the sparse tensor has the format {OrtSparseFormat(self._format).name}, and not "
+                                   f"{wanted.name}")
 
     def dense_shape(self) -> list[int]:
         return self._shape

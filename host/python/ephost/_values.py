@@ -30,6 +30,8 @@ def value_of(given: Any, type_text: str | None = None) -> _ephost.Value:
     text = _without_optional(type_text)
     if isinstance(given, (list, tuple)) and (text is None or text.startswith("seq(")):
         return _of_sequence(given, None if text is None else text[len("seq("):-1])
+    if isinstance(given, (list, tuple)) and "(" not in text:
+        return _of_list(given, text)
     if isinstance(given, dict) and (text is None or text.startswith("map(")):
         return _of_map(given, text)
     if hasattr(given, "__dlpack__"):
@@ -37,6 +39,31 @@ def value_of(given: Any, type_text: str | None = None) -> _ephost.Value:
     wanted = "an array of numpy" if text is None else f"what the model has there, {text}"
     raise invalid_argument(f"an input is given a {type(given).__name__}; give {wanted}"
                            + (", as an array of numpy" if text is not None and "(" not in text else ""))
+
+
+def _of_list(given: list | tuple, text: str) -> _ephost.Value:
+    """A tensor of the type of the input, "float[2,3]"; no number is rounded for it."""
+    number = _element_type_named(text.split("[")[0])
+    if number in _dtypes.EXTENSIONS or number == 0:
+        raise invalid_argument(f"an input of the type {text} is given a {type(given).__name__}; give an array of numpy")
+    wanted = _dtypes.dtype_of(number)
+    try:
+        if number != _dtypes.STRING:
+            _require_kind(np.asarray(given), wanted)
+        return of_array(np.asarray(given, wanted))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise invalid_argument(f"an input of the type {text} is given a {type(given).__name__} that does not become an "
+                               f"array of {wanted}: {error}") from error
+
+
+def _require_kind(found: np.ndarray, wanted: np.dtype) -> None:
+    ranks = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+    if found.size and ranks.get(found.dtype.kind, 4) > ranks[wanted.kind]:
+        raise TypeError(f"it has elements of {found.dtype}")
+
+
+def _element_type_named(name: str) -> int:
+    return next((one for one in range(1, 27) if _ephost.element_type_name(one) == name), 0)
 
 
 def _without_optional(text: str | None) -> str | None:
@@ -81,8 +108,7 @@ def _encoded(text: Any) -> bytes:
 def _of_sequence(elements: list | tuple, element_text: str | None) -> _ephost.Value:
     number = 0
     if element_text is not None:
-        name = element_text.split("[")[0]
-        number = next((one for one in range(1, 27) if _ephost.element_type_name(one) == name), 0)
+        number = _element_type_named(element_text.split("[")[0])
     return _ephost.Value.sequence([value_of(element, element_text) for element in elements], number)
 
 
