@@ -11,6 +11,9 @@ from ._enums import OrtHardwareDeviceType
 from ._errors import invalid_argument
 
 CPU_PROVIDER = "CPUExecutionProvider"
+# Those of onnxruntime's CPU provider, which are about an arena. The host plans memory instead.
+_WITHOUT_EFFECT = {"arena_extend_strategy", "initial_chunk_size_bytes", "max_dead_bytes_per_chunk", "max_mem",
+                   "use_arena"}
 Provider = Union[str, "tuple[str, Mapping[str, Any]]"]
 
 _lock = threading.Lock()
@@ -88,8 +91,17 @@ def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[
             warnings.warn(f"no plugin offers the provider '{name}', which is left out; there are: "
                           f"{', '.join(get_available_providers())}", UserWarning, stacklevel=3)
         elif known[name] not in asked:
-            asked[known[name]] = {str(key): _text(value) for key, value in options.items()}
+            texts = {str(key): _text(value) for key, value in options.items()}
+            asked[known[name]] = _with_effect(texts) if known[name] == CPU_PROVIDER else texts
     return list(asked.items())
+
+
+def _with_effect(options: dict[str, str]) -> dict[str, str]:
+    ignored = sorted(_WITHOUT_EFFECT & options.keys())
+    if ignored:
+        warnings.warn(f"options of {CPU_PROVIDER} have no effect, since memory is planned: {', '.join(ignored)}",
+                      UserWarning, stacklevel=4)
+    return {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
 
 
 def _text(value: Any) -> str:

@@ -167,6 +167,9 @@ constexpr std::array kEntries = {
     KnownEntry{"session.intra_op.allow_spinning", ConfigScope::kSession, kThreads, kFlag, "1",
                "whether idle threads wait actively for some time before they sleep", kOnnxRuntime,
                &setters::allow_spinning},
+    KnownEntry{"session.inter_op.allow_spinning", ConfigScope::kSession, kThreads, kFlag, "1",
+               "no effect: steps run on the threads of session.intra_op.allow_spinning",
+               kOnnxRuntime, &setters::flag_without_effect},
     KnownEntry{"session.profile_file", ConfigScope::kSession, kThreads, kPath, "none",
                "write a Chrome trace to this file", kOwn,
                &setters::text<&SessionConfig::profile_file>},
@@ -234,6 +237,10 @@ constexpr std::array kEntries = {
                kOwn, &setters::quarantine},
     KnownEntry{"ep.PROVIDER.OPTION", ConfigScope::kRun, kRuns, "as the provider says", "none",
                "an option of the provider with the scope run or dynamic", kOnnxRuntime, nullptr},
+    KnownEntry{"memory.enable_memory_arena_shrinkage", ConfigScope::kRun, kRuns, "devices", "none",
+               "no effect: memory is planned, and no arena keeps any", kOnnxRuntime, nullptr},
+    KnownEntry{"disable_synchronize_execution_providers", ConfigScope::kRun, kRuns, kFlag, "0",
+               "no effect: a run returns when its outputs are complete", kOnnxRuntime, nullptr},
     KnownEntry{"EPHOST_PLUGIN_PATH", ConfigScope::kProcess, kVariables, "paths", "empty",
                "directories to search for plugins after those given, separated by :", kOwn,
                nullptr},
@@ -265,6 +272,13 @@ std::span<const KnownEntry> known_entries() { return kEntries; }
 const KnownEntry* find_known_entry(std::string_view key) {
   for (const KnownEntry& entry : kEntries) {
     if (entry.set != nullptr && entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+const KnownEntry* find_run_entry(std::string_view key) {
+  for (const KnownEntry& entry : kEntries) {
+    if (entry.scope == ConfigScope::kRun && entry.key == key) return &entry;
   }
   return nullptr;
 }

@@ -34,6 +34,9 @@ struct KnownEntry {
 // The entry of a session with exactly this key; null if there is none.
 [[nodiscard]] const KnownEntry* find_known_entry(std::string_view key);
 
+// The same for an entry of runs.
+[[nodiscard]] const KnownEntry* find_run_entry(std::string_view key);
+
 // "; did you mean ...?", or nothing if no key of a session is similar.
 [[nodiscard]] std::string similar_key(std::string_view key);
 

@@ -32,6 +32,11 @@ Status allow_spinning(SessionConfig& config, std::string_view key, const std::st
   return set_flag(key, text, config.allow_spinning.emplace());
 }
 
+Status flag_without_effect(SessionConfig&, std::string_view key, const std::string& text) {
+  bool ignored = false;
+  return set_flag(key, text, ignored);
+}
+
 Status affinities(SessionConfig& config, std::string_view key, const std::string& text) {
   config.thread_affinities.clear();
   if (text.empty()) return Status::ok_status();

@@ -57,6 +57,8 @@ template <uint64_t SessionConfig::*kMember>
 // What takes more than one line.
 [[nodiscard]] Status require_checksums(SessionConfig& config, std::string_view key,
                                        const std::string& text);
+[[nodiscard]] Status flag_without_effect(SessionConfig& config, std::string_view key,
+                                         const std::string& text);
 [[nodiscard]] Status allow_spinning(SessionConfig& config, std::string_view key,
                                     const std::string& text);
 [[nodiscard]] Status affinities(SessionConfig& config, std::string_view key,

@@ -12,6 +12,7 @@
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
 #include "host/manifest/names.h"
+#include "host/session/config/config_entries.h"
 
 namespace ephost {
 
@@ -77,6 +78,10 @@ Result<std::vector<OptionList>> SessionRuns::sort_by_provider(const OptionList& 
   constexpr std::string_view kPrefix = "ep.";
   std::vector<OptionList> sorted(providers_.size());
   for (const auto& [key, value] : entries) {
+    if (const KnownEntry* known = find_run_entry(key)) {
+      log_warning(formatted("the option {} of a run has {}", quote(key), known->meaning));
+      continue;
+    }
     const std::string_view text = key;
     const size_t dot = text.find('.', kPrefix.size());
     if (!text.starts_with(kPrefix) || dot == std::string_view::npos) {

@@ -17,6 +17,7 @@ options.enable_cpu_mem_arena = False
 options.log_severity_level = 3
 options.logid = "script"
 options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+options.add_session_config_entry("session.inter_op.allow_spinning", "0")
 free = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).get_inputs()[0]
 options.add_free_dimension_override_by_name(free.shape[0], 2)
 options.enable_profiling = True
