@@ -1,8 +1,11 @@
 """InferenceSession and its options."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
+import time
 import unittest
 import warnings
 
@@ -60,6 +63,46 @@ class Sessions(PackageTest):
         self.refusal(ort.InvalidArgument, ort.InferenceSession, tiny("tiny_cnn"), providers=["cpu"], provider_options=[])
         self.refusal(ort.InvalidArgument, ort.InferenceSession, tiny("tiny_cnn"), providers=[("cpu", {"a": 1})],
                      provider_options=[{"a": 1}])
+
+    def test_warns_of_options_about_an_arena(self):
+        with self.assertWarnsRegex(UserWarning, "no effect.*: arena_extend_strategy") as caught:
+            session = ort.InferenceSession(tiny("tiny_cnn"), providers=[
+                ("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested", "num_threads": 1})])
+        self.assertEqual(pathlib.Path(caught.filename), pathlib.Path(__file__))
+        self.assertEqual(session.get_provider_options(), {"CPUExecutionProvider": {"num_threads": "1"}})
+
+    def test_changes_its_providers(self):
+        for model in (tiny("tiny_cnn"), tiny("tiny_cnn").read_bytes()):
+            session = ort.InferenceSession(model)
+            session.set_providers(["dnnl"], [{"num_threads": 1}])
+            self.assertEqual(session.get_providers(), ["DnnlExecutionProvider", "CPUExecutionProvider"])
+            self.assertEqual(session.get_provider_options()["DnnlExecutionProvider"], {"num_threads": "1"})
+            self.run_tiny("tiny_cnn", session)
+            self.refusal(ort.InvalidArgument, session.set_providers, [("cpu", {"no_such_option": 1})])
+            self.assertEqual(session.get_providers()[0], "DnnlExecutionProvider")
+            self.run_tiny("tiny_cnn", session)
+            session.set_providers()
+            self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
+
+    def test_has_names_that_have_no_effect(self):
+        info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+        self.assertEqual((info.name, info.device_type, info.device_id, info.memory_type), ("Cpu", "cpu", 0, 0))
+        ort.create_and_register_allocator(info, ort.OrtArenaCfg(0, -1, -1, -1))
+        ort.create_and_register_allocator_v2("CPUExecutionProvider", info, {}, ort.OrtArenaCfg({"max_mem": 0}))
+        ort.disable_telemetry_events()
+        ort.enable_telemetry_events()
+        ort.set_seed(7)
+        ort.preload_dlls(cuda=False)
+        self.assertFalse(ort.has_collective_ops())
+        options = ort.RunOptions()
+        self.assertEqual((options.training_mode, options.synchronize_execution_providers), (False, True))
+
+    def test_prints_what_helps_to_find_a_problem(self):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            ort.print_debug_info()
+        self.assertIn(f"ephost: {ort.__version__}\n", text.getvalue())
+        self.assertIn("DnnlExecutionProvider", text.getvalue())
 
     def test_lists_providers_with_the_cpu_provider_last(self):
         found = ort.get_available_providers()
@@ -154,6 +197,8 @@ class Options(PackageTest):
         options.add_session_config_entry("session.max_memory_patterns", "3")
         self.assertEqual(options.get_session_config_entry("session.max_memory_patterns"), "3")
         self.refusal(ort.NotFound, options.get_session_config_entry, "no.such.entry")
+        with self.assertRaises(RuntimeError):  # as onnxruntime raises
+            options.get_session_config_entry("no.such.entry")
         options.add_session_config_entry("session.max_memory_patterns", "many")
         self.refusal(ort.InvalidArgument, ort.InferenceSession, tiny("tiny_cnn"), options)
 
@@ -237,6 +282,8 @@ class Options(PackageTest):
         options.profile_file_prefix = str(self.folder / "trace_")
         session = ort.InferenceSession(tiny("tiny_cnn"), options)
         session.run(None, data_of("tiny_cnn")[0])
+        self.assertAlmostEqual(session.get_profiling_start_time_ns() / 1e9, time.time(), delta=60)
+        self.assertEqual(ort.InferenceSession(tiny("tiny_cnn")).get_profiling_start_time_ns(), 0)
         file = session.end_profiling()
         self.assertTrue(file.startswith(str(self.folder / "trace_")))
         self.assertTrue(json.loads(pathlib.Path(file).read_text()))
@@ -300,6 +347,39 @@ class Runs(PackageTest):
         self.assertIn("no_such_option", self.refusal(ort.InvalidArgument, self.session.run, None, self.feed, options))
         self.refusal(ort.NotFound, options.get_run_config_entry, "other")
         self.refusal(ort.InvalidArgument, self.session.set_ep_dynamic_options, {"ep.cpu.no_such_option": 1})
+
+    def test_warns_of_options_of_runs_that_have_no_effect(self):
+        done = self.python("import ephost, numpy, sys\nsession = ephost.InferenceSession(open(sys.argv[1], 'rb').read())\n"
+                           "options = ephost.RunOptions()\n"
+                           "options.add_run_config_entry('memory.enable_memory_arena_shrinkage', 'cpu:0')\n"
+                           "options.add_run_config_entry('disable_synchronize_execution_providers', '1')\n"
+                           "feed = {'x': numpy.ones(2, numpy.float32)}\n"
+                           "print(*(session.run(None, feed, options)[0].tolist() for _ in range(3)))",
+                           self.saved(identity_of(TensorProto.FLOAT)))
+        self.assertEqual(done.stdout, "[1.0, 1.0] [1.0, 1.0] [1.0, 1.0]\n")
+        for key in ("memory.enable_memory_arena_shrinkage", "disable_synchronize_execution_providers"):
+            self.assertEqual(done.stderr.count(f'the option "{key}" of a run has no effect'), 2, done.stderr)
+        options = ort.RunOptions()
+        options.add_run_config_entry("memory.shrink", "1")
+        self.refusal(ort.InvalidArgument, self.session.run, None, self.feed, options)
+
+    def saved(self, model):
+        file = self.folder / "model.onnx"
+        file.write_bytes(model)
+        return file
+
+    def test_runs_with_a_vector_of_values(self):
+        value = ort.OrtValue.ortvalue_from_numpy(self.feed["x"])
+        fetches = ort.OrtValueVector()
+        feeds = ort.OrtValueVector()
+        feeds.push_back(value)
+        self.session.run_with_ortvaluevector(None, ["x"], feeds, ["y"], fetches, [ort.OrtDevice.cpu()])
+        self.assertEqual([one.numpy().tolist() for one in fetches], [[0, 1, 2]])
+        binding = ort.SessionIOBinding(self.session)
+        binding.bind_ortvalue_input("x", value)
+        binding.bind_output("y")
+        self.session.run_with_iobinding(binding)
+        self.assertEqual([one.numpy().tolist() for one in binding.get_outputs_as_ortvaluevector()], [[0, 1, 2]])
 
     def test_runs_with_values_in_the_place_of_arrays(self):
         value = ort.OrtValue.ortvalue_from_numpy(self.feed["x"])

@@ -8,14 +8,18 @@
 try:
     import numpy as _numpy  # noqa: F401
 except ImportError as _error:
-    raise ImportError("ephost needs numpy, which is not installed for this Python; install python3-numpy, or numpy with "
-                      "pip") from _error
+    raise ImportError("ephost needs numpy, which is not installed for this Python; install python3-numpy, or numpy "
+                      "with pip") from _error
 
 from ._ephost import (CacheUse, CompileReport, Fallback, ModelMetadata, RunOptions)
 from ._ephost import MemoryInfo as OrtMemoryInfo
 from ._ephost import version as __version__
-from ._enums import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, InitializerLocation, OrtCompileApiFlags,
-                     OrtExecutionProviderDevicePolicy, OrtHardwareDeviceType, OrtMemType, OrtSparseFormat)
+from ._compatibility import (OrtArenaCfg, create_and_register_allocator, create_and_register_allocator_v2,
+                             disable_telemetry_events, enable_telemetry_events, has_collective_ops, preload_dlls,
+                             print_debug_info, set_seed)
+from ._enums import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, InitializerLocation, OrtAllocatorType,
+                     OrtCompileApiFlags, OrtExecutionProviderDevicePolicy, OrtHardwareDeviceType, OrtMemType,
+                     OrtSparseFormat)
 from ._environment import (OrtEpDevice, OrtHardwareDevice, get_all_providers, get_available_providers, get_build_info,
                            get_device, get_ep_devices, get_ep_targets, get_version_string,
                            register_execution_provider_library, set_default_logger_severity,
@@ -26,14 +30,17 @@ from ._errors import (EngineError, EPFail, Fail, InvalidArgument, InvalidGraph, 
                       ModelLoaded, ModelRequiresCompilation, NoModel, NoSuchFile, NotFound, NotImplemented,
                       RuntimeException)
 from ._options import SessionOptions
-from ._ortvalue import OrtDevice, OrtValue, SparseTensor
-from ._session import InferenceSession, IOBinding, NodeArg
+from ._ortvalue import OrtDevice, OrtValue, OrtValueVector, SparseTensor
+from ._binding import IOBinding
+from ._session import InferenceSession, NodeArg
 from ._compiler import ModelCompiler, OrtExternalInitializerInfo
 from ._reports import ModelPlan, Partitioning, partition, plan
 
+SessionIOBinding = IOBinding
+
 for _class in (CacheUse, CompileReport, Fallback, ModelMetadata, RunOptions, OrtMemoryInfo, OrtEpDevice,
-               OrtHardwareDevice, SessionOptions, OrtDevice, OrtValue, SparseTensor, InferenceSession, IOBinding, NodeArg,
-               ModelCompiler, OrtExternalInitializerInfo, ModelPlan, Partitioning):
+               OrtHardwareDevice, SessionOptions, OrtArenaCfg, OrtDevice, OrtValue, OrtValueVector, SparseTensor,
+               InferenceSession, IOBinding, NodeArg, ModelCompiler, OrtExternalInitializerInfo, ModelPlan, Partitioning):
     _class.__module__ = __name__
 
 __all__ = [
@@ -41,12 +48,15 @@ __all__ = [
     "Fallback", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InitializerLocation", "InvalidArgument",
     "InvalidGraph", "InvalidProtobuf", "ModelCompiler", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata",
     "ModelPlan", "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NotFound", "NotImplemented",
-    "OrtCompileApiFlags", "OrtDevice", "OrtEpDevice", "OrtExecutionProviderDevicePolicy", "OrtExternalInitializerInfo",
-    "OrtHardwareDevice", "OrtHardwareDeviceType", "OrtMemType", "OrtMemoryInfo", "OrtSparseFormat", "OrtValue",
-    "Partitioning", "RunOptions", "RuntimeException", "SessionOptions", "SparseTensor", "StatusCode", "__version__",
-    "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_ep_devices", "get_ep_targets",
-    "get_version_string", "partition", "plan", "register_execution_provider_library", "set_default_logger_severity",
-    "set_default_logger_verbosity", "set_global_thread_pool_sizes", "unregister_execution_provider_library",
+    "OrtAllocatorType", "OrtArenaCfg", "OrtCompileApiFlags", "OrtDevice", "OrtEpDevice",
+    "OrtExecutionProviderDevicePolicy", "OrtExternalInitializerInfo", "OrtHardwareDevice", "OrtHardwareDeviceType",
+    "OrtMemType", "OrtMemoryInfo", "OrtSparseFormat", "OrtValue", "OrtValueVector", "Partitioning", "RunOptions",
+    "RuntimeException", "SessionIOBinding", "SessionOptions", "SparseTensor", "StatusCode", "__version__",
+    "create_and_register_allocator", "create_and_register_allocator_v2", "disable_telemetry_events",
+    "enable_telemetry_events", "get_all_providers", "get_available_providers", "get_build_info", "get_device",
+    "get_ep_devices", "get_ep_targets", "get_version_string", "has_collective_ops", "partition", "plan", "preload_dlls",
+    "print_debug_info", "register_execution_provider_library", "set_default_logger_severity",
+    "set_default_logger_verbosity", "set_global_thread_pool_sizes", "set_seed", "unregister_execution_provider_library",
 ]
 
 from . import capi  # noqa: E402 (it has all of these)

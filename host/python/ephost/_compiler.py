@@ -8,7 +8,7 @@ from . import _environment, _ephost
 from ._enums import GraphOptimizationLevel, InitializerLocation, OrtCompileApiFlags
 from ._environment import Provider
 from ._errors import invalid_argument
-from ._options import SessionOptions
+from ._options import SessionOptions, require_options
 from ._ortvalue import OrtValue
 
 
@@ -63,7 +63,7 @@ class ModelCompiler:
             given["write_data"] = write_data_func
         if get_initializer_location_func is not None:
             given["place_initializer"] = _placing(get_initializer_location_func)
-        self._given, self._options, self._level = given, sess_options, graph_optimization_level
+        self._given, self._options, self._level = given, require_options(sess_options), graph_optimization_level
         self._providers = _environment.normalized(providers, provider_options)
 
     def compile_to_file(self, output_model_path: str | os.PathLike | None = None) -> _ephost.CompileReport:

@@ -45,6 +45,12 @@ class OrtMemType(enum.IntEnum):
     DEFAULT = 0
 
 
+class OrtAllocatorType(enum.IntEnum):
+    INVALID = -1
+    ORT_DEVICE_ALLOCATOR = 0
+    ORT_ARENA_ALLOCATOR = 1
+
+
 class OrtSparseFormat(enum.IntEnum):
     ORT_SPARSE_UNDEFINED = 0
     ORT_SPARSE_COO = 1

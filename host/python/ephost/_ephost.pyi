@@ -105,6 +105,7 @@ class IoBinding:
     def output_names(self) -> list[str]: ...
 
 class MemoryInfo:
+    def __init__(self, name: str, allocator_type: int, device_id: int, memory_type: int) -> None: ...
     name: str
     device_type: str
     device_id: int
@@ -196,6 +197,8 @@ class RunOptions:
     log_severity_level: int
     log_verbosity_level: int
     only_execute_path_to_fetches: bool
+    synchronize_execution_providers: bool
+    training_mode: bool
     def add_run_config_entry(self, key: str, value: str) -> None: ...
     def get_run_config_entry(self, key: str) -> str: ...
 

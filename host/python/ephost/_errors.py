@@ -77,7 +77,8 @@ class ModelRequiresCompilation(EphostError):
     code = StatusCode.MODEL_REQUIRES_COMPILATION
 
 
-class NotFound(EphostError):
+class NotFound(EphostError, RuntimeError):
+    """A RuntimeError, as onnxruntime raises for an entry that options do not have."""
     code = StatusCode.NOT_FOUND
 
 

@@ -193,6 +193,12 @@ class SessionOptions:
             options.set_progress(self._progress)
 
 
+def require_options(given: Any) -> SessionOptions:
+    if not isinstance(given, SessionOptions):
+        raise TypeError(f"sess_options is a {type(given).__name__}; give SessionOptions")
+    return given
+
+
 def _new_profile(prefix: str) -> str:
     """A file that no other session of the process, or of another one, writes."""
     global _profiles

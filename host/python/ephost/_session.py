@@ -3,16 +3,15 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Callable, Iterable, Mapping, Sequence
+import time
+from typing import Any, Callable, Mapping, Sequence
 
-import numpy as np
-
-from . import _dtypes, _environment, _ephost, _values
+from . import _environment, _ephost
+from ._binding import IOBinding
 from ._environment import Provider
 from ._enums import ValueKind
-from ._errors import invalid_argument
-from ._options import SessionOptions
-from ._ortvalue import OrtValue, require_cpu
+from ._options import SessionOptions, require_options
+from ._ortvalue import OrtValue
 
 _LEAF = re.compile(r"\b([a-z][a-z0-9]*)(?:\[[^\]]*\])?(?=[,)\s]|$)")
 _MAP_KEY = re.compile(r"map\(tensor\((\w+)\),\s*")
@@ -62,13 +61,18 @@ class InferenceSession:
             kwargs.pop(name, None)
         if kwargs:
             raise TypeError(f"InferenceSession has no argument {', '.join(map(repr, kwargs))}")
-        self._options = SessionOptions() if sess_options is None else sess_options
-        asked = _environment.normalized(providers, provider_options)
-        model = bytes(path_or_bytes) if isinstance(path_or_bytes, (bytes, bytearray, memoryview)) else _path(path_or_bytes)
+        self._options = SessionOptions() if sess_options is None else require_options(sess_options)
+        self._model = _model(path_or_bytes)
+        self._disabled = list(disabled or ())
+        self._create(_environment.normalized(providers, provider_options))
+
+    def _create(self, asked: Sequence[tuple[str, dict[str, str]]]) -> None:
         with self._options._in_use(asked) as options:
-            if disabled:
-                options.add_config_entry("optimization.disable_specified_optimizers", ";".join(disabled))
-            self._session = _ephost.Session(_environment.environment(), model, options)
+            if self._disabled:
+                options.add_config_entry("optimization.disable_specified_optimizers", ";".join(self._disabled))
+            profiling_start = time.time_ns() if self._options.enable_profiling else 0
+            self._session = _ephost.Session(_environment.environment(), self._model, options)
+        self._profiling_start = profiling_start
         self._run = self._session.run
         self._files = list(self._options._files)  # borrowed by the session
         given = [entry for entry in [*self._options._providers, *asked] if isinstance(entry[0], str)]
@@ -94,6 +98,12 @@ class InferenceSession:
                             run_options: _ephost.RunOptions | None = None) -> list[OrtValue]:
         feeds = [(name, value._ephost_value) for name, value in input_dict_ort_values.items()]
         return [OrtValue(value) for value in self._session.run_values(output_names, feeds, run_options)]
+
+    def run_with_ortvaluevector(self, run_options: _ephost.RunOptions | None, feed_names: Sequence[str],
+                                feeds: Sequence[OrtValue], fetch_names: Sequence[str], fetches: list[OrtValue],
+                                fetch_devices: Sequence[Any] = ()) -> None:
+        """Adds the outputs to `fetches`. They lie in host memory, whatever `fetch_devices` says."""
+        fetches += self.run_with_ort_values(fetch_names, dict(zip(feed_names, feeds)), run_options)
 
     def io_binding(self) -> IOBinding:
         return IOBinding(self)
@@ -124,6 +134,12 @@ class InferenceSession:
         """The options that were given, by provider."""
         return {name: dict(self._provider_options.get(name, {})) for name in self.get_providers()}
 
+    def set_providers(self, providers: Sequence[Provider] | None = None,
+                      provider_options: Sequence[Mapping[str, Any]] | None = None) -> None:
+        """Creates the session anew, with the options as they are now. What goes on ends before that, and bindings are
+        of the session before. If it fails, the session is as it was."""
+        self._create(_environment.normalized(providers, provider_options))
+
     def get_session_options(self) -> SessionOptions:
         return self._options
 
@@ -149,6 +165,10 @@ class InferenceSession:
         """Writes what SessionOptions.enable_profiling recorded: the file."""
         return self._session.end_profiling()
 
+    def get_profiling_start_time_ns(self) -> int:
+        """When the profile began, in nanoseconds since 1970; 0 without one."""
+        return self._profiling_start
+
     def disable_fallback(self) -> None:
         """Has no effect: a session never changes its providers later."""
 
@@ -156,85 +176,11 @@ class InferenceSession:
         """Has no effect, like disable_fallback."""
 
 
-def _path(given: Any) -> str:
+def _model(given: Any) -> str | bytes:
+    """The path, or the bytes."""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return bytes(given)
     try:
         return os.fspath(given)
     except TypeError as error:
-        raise invalid_argument(f"a model is given as a {type(given).__name__}; give a path, or the bytes of a "
-                               "model") from error
-
-
-class IOBinding:
-    """Inputs and outputs that stay bound from run to run; one run at a time may use it. What the host has allocated is
-    written again by the next run: `get_outputs` shares its memory, `copy_outputs_to_cpu` copies."""
-
-    def __init__(self, session: InferenceSession):
-        self._binding = session._session.create_binding()
-        self._types = {one.name: one.type for one in session._session.inputs()}
-        self._bound: dict[str, None] = {}  # names of outputs, in the order in which they were bound first
-        self._session = session
-
-    def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
-        self._binding.bind_input(name, _values.value_of(arr_on_cpu, self._types.get(name)))
-
-    def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
-        self._binding.bind_input(name, ortvalue._ephost_value)
-
-    def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int],
-                   buffer_ptr: int) -> None:
-        """Binds memory at an address, which has to stay."""
-        require_cpu(device_type, device_id)
-        self._binding.bind_input(name, _at(element_type, shape, buffer_ptr))
-
-    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
-                    shape: Sequence[int] | None = None, buffer_ptr: int | None = None) -> None:
-        """Binds memory at an address, or lets the host allocate the output in the memory of a device."""
-        if buffer_ptr is None:
-            self._binding.bind_output_to_memory(name, device_type, device_id)
-            self._bound[name] = None
-            return
-        if element_type is None or shape is None:
-            raise invalid_argument(f"the output \"{name}\" is bound to an address without element_type and shape; "
-                                   "give all three")
-        require_cpu(device_type, device_id)
-        self._bind_output(name, _at(element_type, shape, buffer_ptr))
-
-    def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
-        self._bind_output(name, ortvalue._ephost_value)
-
-    def _bind_output(self, name: str, value: _ephost.Value) -> None:
-        self._binding.bind_output(name, value)
-        self._bound[name] = None
-
-    def synchronize_inputs(self) -> None:
-        """Has nothing to wait for: inputs lie in host memory."""
-
-    def synchronize_outputs(self) -> None:
-        """Has nothing to wait for: outputs lie in host memory."""
-
-    def get_outputs(self) -> list[OrtValue]:
-        """Of the last run, in the order in which they were bound; all in the model's order where none was."""
-        return [OrtValue(value) for value in self._outputs()]
-
-    def copy_outputs_to_cpu(self) -> list[Any]:
-        """The same as arrays with memory of their own."""
-        found = [_values.object_of(value) for value in self._outputs()]
-        return [one.copy() if isinstance(one, np.ndarray) else one for one in found]
-
-    def _outputs(self) -> list[_ephost.Value]:
-        values = self._binding.outputs()
-        if not self._bound:
-            return values
-        by_name = dict(zip(self._binding.output_names(), values))
-        return [by_name[name] for name in self._bound]
-
-    def clear_binding_inputs(self) -> None:
-        self._binding.clear_inputs()
-
-    def clear_binding_outputs(self) -> None:
-        self._binding.clear_outputs()
-        self._bound.clear()
-
-
-def _at(element_type: Any, shape: Iterable[int], address: int) -> _ephost.Value:
-    return _ephost.Value.of_address(_dtypes.element_type(element_type), [int(extent) for extent in shape], address)
+        raise TypeError(f"a model is given as a {type(given).__name__}; give a path, or the model's bytes") from error

@@ -64,6 +64,9 @@ void bind_run_options(py::module_& module) {
       .def_readwrite("log_verbosity_level", &Options::log_verbosity_level, "Has no effect.")
       .def_readwrite("only_execute_path_to_fetches", &Options::only_execute_path_to_fetches,
                      "Has no effect.")
+      .def_readwrite("synchronize_execution_providers", &Options::synchronize_execution_providers,
+                     "Has no effect.")
+      .def_readwrite("training_mode", &Options::training_mode, "Has no effect.")
       .def(
           "add_run_config_entry",
           [](Options& self, std::string key, std::string value) {

@@ -22,6 +22,8 @@ class RunOptionsObject {
   // Of ONNX Runtime's; they mean nothing here.
   int log_verbosity_level = 0;
   bool only_execute_path_to_fetches = false;
+  bool synchronize_execution_providers = true;
+  bool training_mode = false;
 
   [[nodiscard]] bool terminate() const { return terminate_; }
   void set_terminate(bool value);

@@ -207,6 +207,16 @@ void bind_descriptions(py::module_& module) {
                                                   self.custom_metadata_map.end());
       });
   py::class_<MemoryInfo>(module, "MemoryInfo")
+      .def(py::init([](std::string name, int /*allocator_type*/, int device_id, int memory_type) {
+             MemoryInfo info;
+             info.device_type = name == "Cpu" ? "cpu" : name;
+             info.name = std::move(name);
+             info.device_id = device_id;
+             info.memory_type = static_cast<MemoryType>(memory_type);
+             return info;
+           }),
+           py::arg("name"), py::arg("allocator_type"), py::arg("device_id"), py::arg("memory_type"),
+           "`allocator_type` has no effect.")
       .def_readonly("name", &MemoryInfo::name)
       .def_readonly("device_type", &MemoryInfo::device_type)
       .def_readonly("device_id", &MemoryInfo::device_id)
