@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -42,7 +43,10 @@ class ParserTest(unittest.TestCase):
 
 class TourTest(unittest.TestCase):
     def test_every_command_prints_what_the_page_says(self):
-        steps = tour.read_steps(PAGE.read_text())
+        page = PAGE.read_text()
+        titles = re.findall(r"(?m)^## (\d+)\. ", page)
+        self.assertEqual(titles, [str(number) for number in range(1, 11)], "the page says that it has ten steps")
+        steps = tour.read_steps(page)
         self.assertGreater(len(steps), 20)
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name).resolve()
