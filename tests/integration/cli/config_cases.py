@@ -40,6 +40,14 @@ class ConfigTest(CommandLineTest):
         self.assertEqual(listed, documented())
         self.assertGreater(len(listed), 45)
 
+    def test_lists_the_environment_variables_that_the_code_reads(self):
+        read = set()
+        for file in (SOURCE / "host").rglob("*.cc"):
+            if "frozen" not in file.parts:
+                read |= set(re.findall(r'(?:getenv|environment_value|read_variable)\("(EPHOST_\w+)"', file.read_text()))
+        self.assertEqual({entry["key"] for entry in self.entries() if entry["scope"] == "process"}, read)
+        self.assertEqual(len(self.entries("EPHOST_CACHE_DIR")), 1)
+
     def test_lists_the_session_entries_that_the_schema_lists(self):
         text = (SOURCE / "manifests/SCHEMA.md").read_text()
         table = text[text.index("| subject | keys |"):text.index("\n\n", text.index("| subject | keys |"))]

@@ -153,6 +153,14 @@ TEST_F(RunOptionsTest, RefusesOptionsThatARunDoesNotHave) {
   EXPECT_THAT(log_.text(), Not(HasSubstr("begin run")));
 }
 
+TEST_F(RunOptionsTest, TakesOptionsOfOnnxRuntimeThatHaveNoEffect) {
+  Session session = create(one());
+  for (const char* const key :
+       {"memory.enable_memory_arena_shrinkage", "disable_synchronize_execution_providers"}) {
+    EXPECT_EQ(*run(session, with(key, "1")), *run(session)) << key;
+  }
+}
+
 TEST_F(RunOptionsTest, RefusesAnOptionForRunsWhenTheSessionIsCreated) {
   const auto session =
       Session::create(test::scripted_environment(), model_, scripted({{"run_offset", "1"}}));
