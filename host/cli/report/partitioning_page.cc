@@ -38,11 +38,30 @@ struct Reason {
   std::vector<uint32_t> nodes;  // ascending, unique
 };
 
-std::vector<Reason> reasons_of(const GraphPartitioning& graph) {
+// The text with an ellipsis for each name that it quotes.
+std::string without_names(std::string_view text) {
+  std::string rest;
+  for (size_t at = 0; at < text.size();) {
+    const char mark = text[at];
+    const bool opens = mark == '"' || (mark == '\'' && (at == 0 || text[at - 1] == ' '));
+    const size_t end = opens ? text.find(mark, at + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      rest += text[at++];
+      continue;
+    }
+    rest += {mark, '\xe2', '\x80', '\xa6', mark};
+    at = end + 1;
+  }
+  return rest;
+}
+
+// Reasons that are the same but for names are one without them unless `with_names`.
+std::vector<Reason> reasons_of(const GraphPartitioning& graph, bool with_names) {
   std::vector<Reason> reasons;
-  std::map<std::tuple<bool, std::string_view, std::string_view>, size_t> known;
+  std::map<std::tuple<bool, std::string_view, std::string>, size_t> known;
   const auto find = [&](bool is_refused, const std::string& provider,
-                        const std::string& text) -> Reason& {
+                        const std::string& given) -> Reason& {
+    const std::string text = with_names ? given : without_names(given);
     const auto [found, is_new] = known.try_emplace({is_refused, provider, text}, reasons.size());
     if (is_new) reasons.push_back({is_refused, provider, text, {}});
     return reasons[found->second];
@@ -76,14 +95,17 @@ std::vector<uint32_t> ranges_of(const std::vector<uint32_t>& nodes) {
   return pairs;
 }
 
-Json reasons_json(const GraphPartitioning& graph, size_t& left) {
+// At most `left` reasons, which becomes fewer, and what is left out of them.
+void add_reasons(std::span<const Reason> reasons, size_t& left, Json& json) {
   Json list = Json::array();
   size_t ranges_left = kMostRanges;
-  for (const Reason& reason : reasons_of(graph)) {
-    if (left == 0) break;
-    --left;
+  bool has_all_nodes = true;
+  for (const Reason& reason : reasons.first(std::min(left, reasons.size()))) {
     std::vector<uint32_t> ranges = ranges_of(reason.nodes);
-    if (ranges.size() / 2 > ranges_left) ranges.resize(2 * ranges_left);
+    if (ranges.size() / 2 > ranges_left) {
+      ranges.resize(2 * ranges_left);
+      has_all_nodes = false;
+    }
     ranges_left -= ranges.size() / 2;
     Json one = Json::array();
     one.push_back(reason.is_refused ? 1 : 0);
@@ -93,7 +115,10 @@ Json reasons_json(const GraphPartitioning& graph, size_t& left) {
     one.push_back(Json(ranges));
     list.push_back(std::move(one));
   }
-  return list;
+  left -= std::min(left, reasons.size());
+  json.set("reasons", std::move(list));
+  json.set("reason_count", reasons.size());
+  json.set("reasons_have_all_nodes", has_all_nodes);
 }
 
 // Pairs of groups, as numbers that are small where the groups are close to each other.
@@ -131,8 +156,8 @@ void add_groups(const GraphPartitioning& graph, Json& json) {
   json.set("edge_count", grouped.edges.size());
 }
 
-// Everything but the names of the nodes.
-Json graph_json(const GraphPartitioning& graph, size_t& reasons_left) {
+// Everything but the reasons and the names of the nodes.
+Json graph_json(const GraphPartitioning& graph) {
   const std::string title = graph.path.empty() ? "Graph " + graph.name : "Body " + graph.path;
   Json providers = Json::array();
   for (const PartitioningSummary& provider : graph.providers) {
@@ -157,8 +182,7 @@ Json graph_json(const GraphPartitioning& graph, size_t& reasons_left) {
                {"providers", providers},
                {"unassigned", graph.unassigned_nodes},
                {"operators", operators},
-               {"operator", Json(of_node)},
-               {"reasons", reasons_json(graph, reasons_left)}};
+               {"operator", Json(of_node)}};
   add_groups(graph, json);
   return json;
 }
@@ -169,15 +193,31 @@ Json names_json(const GraphPartitioning& graph, size_t longest) {
   return packed_names(names, longest);
 }
 
+// With the names that they quote, unless there are too many then.
+std::vector<std::vector<Reason>> all_reasons(std::span<const GraphPartitioning> graphs) {
+  std::vector<std::vector<Reason>> all;
+  for (const bool with_names : {true, false}) {
+    all.clear();
+    size_t count = 0;
+    for (const GraphPartitioning& graph : graphs) {
+      count += all.emplace_back(reasons_of(graph, with_names)).size();
+    }
+    if (count <= kMostReasons) break;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string partitioning_page(std::span<const GraphPartitioning> graphs) {
+  const std::vector<std::vector<Reason>> reasons = all_reasons(graphs);
   std::vector<Json> parts;
   size_t reasons_left = kMostReasons;
   size_t nodes = 0;
-  for (const GraphPartitioning& graph : graphs) {
-    parts.push_back(graph_json(graph, reasons_left));
-    nodes += graph.nodes.size();
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    parts.push_back(graph_json(graphs[i]));
+    add_reasons(reasons[i], reasons_left, parts.back());
+    nodes += graphs[i].nodes.size();
   }
   const std::string title = "Partitioning of " + page_text(graphs.front().name, 2 * kLongestText);
   const auto page_with_names = [&](size_t longest) {

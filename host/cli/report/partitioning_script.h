@@ -199,6 +199,13 @@ function draw_nodes(section, graph, nodes) {
   for (const input of [text, operator, provider]) input.addEventListener("input", apply);
   apply();
 }
+// What the reasons of nodes and the filter do not have, to keep the page small.
+function draw_what_is_missing(section, graph) {
+  const shown = graph.reasons_list.length, texts = [];
+  if (shown < graph.reason_count) texts.push(`${shown} of ${graph.reason_count} reasons are shown`);
+  if (!graph.reasons_have_all_nodes) texts.push("some reasons are shown for a part of their nodes");
+  if (texts.length) section.append(make("p", {class: "hint"}, `To keep the page small, ${texts.join(", and ")}; ephost partition --explain --format json has all of them.`));
+}
 function draw_reasons(section, graph, nodes) {
   if (graph.reasons_list.length === 0) return;
   const [rows, body] = table("Refused and declined", ["provider", "", "nodes", "first", "reason"], [2]);
@@ -238,6 +245,7 @@ function draw(section, graph) {
   section.append(legend);
   draw_strip(section, graph, nodes);
   draw_groups(section, graph);
+  draw_what_is_missing(section, graph);
   draw_nodes(section, graph, nodes);
   draw_reasons(section, graph, nodes);
   if (data.longest < 160) section.append(make("p", {class: "hint"}, "Long names are shortened to keep the page small; ephost partition --format json has them whole."));

@@ -25,7 +25,7 @@ def save_hostile(path):
     save(path, nodes, [("x", [2])], [("y", [4])], name=HOSTILE)
 
 
-def save_chain(path, count, name="/model/layers.{0}/attention/self/query/{1}_{0}"):
+def save_chain(path, count, name="/model/layers.{0}/attention/self/query/{1}_{0}", shape=(1, 8)):
     """Nodes one after the other, some of which only the CPU provider takes."""
     kinds = ["Relu", "Neg", "Abs", "Sigmoid", "Sign"]
     nodes, before = [], "x"
@@ -34,7 +34,7 @@ def save_chain(path, count, name="/model/layers.{0}/attention/self/query/{1}_{0}
         kind = kinds[i * i % 7 % len(kinds)]
         nodes.append(helper.make_node(kind, [before], [after], name=name.format(i, kind)))
         before = after
-    save(path, nodes, [("x", [1, 8])], [("y", [1, 8])])
+    save(path, nodes, [("x", shape)], [("y", shape)])
 
 
 class HtmlTest(CommandLineTest):
@@ -228,6 +228,20 @@ class PartitionPageTest(HtmlTest):
         for declined in report["declines"]:
             row = next(row for row in root.rows() if row[0] == str(declined["node"]) and len(row) == 7)
             self.assertIn(f"{declined['provider']} declined: {declined['reason']}", row[6])
+
+    def test_gives_many_reasons_that_differ_in_names_without_these(self):
+        save_chain(self.folder / "open.onnx", 1000, shape=["batch", 8])
+        root = self.partition("open.onnx", "--ep", "dnnl")
+        report = self.json("partition", "open.onnx", "--ep", "dnnl", "--explain")
+        texts = {one["reason"] for one in report["declines"]}
+        self.assertGreater(len(texts), 500)
+        declined = {one["node"] for one in report["declines"]}
+        shown = [row for row in root.rows() if len(row) == 5]
+        self.assertEqual(sum(int(row[2].replace(",", "")) for row in shown), len(report["declines"]))
+        self.assertIn("\u2026", shown[0][4])
+        for row in root.rows():
+            if len(row) == 7 and "\u2013" not in row[0]:
+                self.assertEqual("declined" in row[6], int(row[0]) in declined, row)
 
     def test_shows_bodies(self):
         root = self.partition(tiny("tiny_if"))

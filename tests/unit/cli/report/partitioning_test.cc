@@ -139,6 +139,28 @@ TEST(Partitioning, WritesAPageWithoutExternalResources) {
   }
 }
 
+GraphPartitioning declined(const std::string& before, const std::string& after) {
+  GraphPartitioning graph = example();
+  for (int i = 0; i < 1000; ++i) {
+    graph.declined_nodes.push_back(
+        {.provider = "Acc", .node = 2, .reason = before + std::to_string(i) + after});
+  }
+  return graph;
+}
+
+TEST(Partitioning, SaysHowManyReasonsThePageHas) {
+  EXPECT_THAT(page(declined("reason ", "")), HasSubstr("\"reason_count\":1002"));
+  EXPECT_THAT(page(example()), HasSubstr("\"reason_count\":2"));
+}
+
+TEST(Partitioning, LeavesNamesOutOfManyReasonsThatDifferInNothingElse) {
+  const std::string html = page(declined("dynamic shape of \"v", "\""));
+  EXPECT_THAT(html, HasSubstr("\"reason_count\":3"));
+  EXPECT_THAT(html, HasSubstr("dynamic shape of \\\"\u2026\\\""));
+  EXPECT_THAT(page(declined("it isn't wanted by 'v", "' and 'w'")),
+              HasSubstr("it isn't wanted by '\u2026' and '\u2026'"));
+}
+
 TEST(Partitioning, EscapesNamesInThePage) {
   GraphPartitioning graph = example();
   graph.name = "<script>alert('x')</script>";
