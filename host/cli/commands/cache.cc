@@ -10,6 +10,7 @@
 #include "host/base/utc_text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
 
@@ -85,11 +86,15 @@ Result<int> list(const Flags& flags) {
 }
 
 Result<int> verify(const Flags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<CacheItemCheck> checks, verify_cache(flags.folder));
+  const auto checks = [&] {
+    const Activity activity("verifying " + flags.folder.native(), flags.report.shows_progress());
+    return verify_cache(flags.folder);
+  }();
+  EPHOST_RETURN_IF_ERROR(checks.status());
   size_t bad = 0;
   Json entries = Json::array();
   std::string text;
-  for (const auto& [item, problems] : checks) {
+  for (const auto& [item, problems] : *checks) {
     if (!problems.empty()) ++bad;
     Json json = item_json(item);
     json.set("problems", problems);

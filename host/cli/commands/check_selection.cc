@@ -8,6 +8,7 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/selection_report.h"
 
@@ -35,15 +36,18 @@ Result<int> run(const Flags& flags) {
   apply(flags.report);
   const SelectionFile file = find_selection(flags.selection);
   if (file.path.empty()) {
-    return Status(StatusCode::kNotFound,
+    return Status(StatusCode::kNoSuchFile,
                   "there is no selection to check: none is installed for the user or the system; "
                   "give a FILE, or set EPHOST_SELECTION");
   }
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
-  EPHOST_ASSIGN_OR_RETURN(
-      const SelectionReport report,
-      check_selection(environment, file.path,
-                      flags.no_plugins ? SelectionCheck::kFind : SelectionCheck::kLoad));
+  const auto checked = [&] {
+    const Activity activity("checking " + file.path.native(), flags.report.shows_progress());
+    return check_selection(environment, file.path,
+                           flags.no_plugins ? SelectionCheck::kFind : SelectionCheck::kLoad);
+  }();
+  EPHOST_RETURN_IF_ERROR(checked.status());
+  const SelectionReport& report = *checked;
   const bool is_sound = report.findings.empty();
   if (flags.report.json()) {
     Json json = selection_json(file, report);

@@ -14,6 +14,7 @@
 #include "host/cli/command.h"
 #include "host/cli/commands/probe.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/device_report.h"
 #include "host/cli/report/plugin_report.h"
 #include "host/cli/report/report.h"
@@ -279,9 +280,13 @@ Result<int> run(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Choice choice, choose(environment, flags));
   InspectOptions how = inspect_options(flags.probe);
   how.session_entries = choice.session_entries;
-  EPHOST_ASSIGN_OR_RETURN(const PluginDescription plugin,
-                          choice.is_selected() ? inspect_plugin(environment, choice.request, how)
-                                               : inspect_plugin(environment, flags.plugin, how));
+  const auto inspected = [&] {
+    const Activity activity("running " + flags.plugin, flags.report.shows_progress());
+    return choice.is_selected() ? inspect_plugin(environment, choice.request, how)
+                                : inspect_plugin(environment, flags.plugin, how);
+  }();
+  EPHOST_RETURN_IF_ERROR(inspected.status());
+  const PluginDescription& plugin = *inspected;
   if (flags.report.json()) {
     print(to_text(to_json(plugin, choice)));
   } else {

@@ -15,6 +15,7 @@
 #include "host/cli/command.h"
 #include "host/cli/commands/probe.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/selection_report.h"
@@ -280,7 +281,10 @@ Result<int> run(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const std::optional<Chosen> chosen, choose(environment, flags));
   Providers providers = check_plugins(environment, Kind::kProvider);
-  if (flags.probe) run_probes(environment, inspect_options(flags.how), providers);
+  if (flags.probe) {
+    const Activity activity("running the plugins", flags.report.shows_progress());
+    run_probes(environment, inspect_options(flags.how), providers);
+  }
   print(flags.report.json()
             ? to_text(to_json(environment, providers, chosen))
             : to_table(environment, providers, chosen, flags.probe, flags.report.verbose));

@@ -11,6 +11,7 @@
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/on_crash.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
 #include "host/trust/policy.h"
@@ -82,6 +83,8 @@ Status load(const Environment& environment, const Flags& flags, const ContextRep
        {"ep.cache_dir", "session.optimized_model_file_path", "session.profile_file"}) {
     options.add_config_entry(output, "");
   }
+  Activity activity("loading " + flags.model.native(), flags.report.shows_progress());
+  activity.follow(options);
   return Session::create(environment, flags.model, options).status();
 }
 
@@ -215,7 +218,10 @@ Result<int> run(const Flags& flags) {
                                .session_entries = wanted.options.config_entries()};
   if (wanted.is_stated) options.requests = wanted.options.providers();
   Verification verification;
-  EPHOST_ASSIGN_OR_RETURN(verification.report, verify_context(environment, flags.model, options));
+  {
+    const Activity activity("verifying " + flags.model.native(), flags.report.shows_progress());
+    EPHOST_ASSIGN_OR_RETURN(verification.report, verify_context(environment, flags.model, options));
+  }
   if (flags.load && verification.report.problems.empty()) {
     verification.loaded = load(environment, flags, verification.report, std::move(wanted));
   }

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -32,11 +33,11 @@ class ProbeTest(CommandLineTest):
         environment.update(variables)
         return environment
 
-    def start(self, *arguments, **variables):
+    def start(self, *arguments, stderr=subprocess.PIPE, **variables):
         """The finished process, which sees the fixture `faulty` besides the plugins of the build."""
         return subprocess.run([EPHOST, *map(str, arguments), "--plugin-path", str(FIXTURES / "faulty")],
-                              cwd=self.folder, env=self.environment_of(**variables), capture_output=True, text=True,
-                              timeout=300)
+                              cwd=self.folder, env=self.environment_of(**variables), stdout=subprocess.PIPE,
+                              stderr=stderr, text=True, timeout=300)
 
     def probes(self, *arguments, status, **variables):
         """What `list --probe` says of each provider, by type name."""
@@ -98,6 +99,15 @@ class ListTest(ProbeTest):
                 self.assert_others_work(probes)
                 self.assertIn("it took longer than 2 s, the limit of calls while a plugin is inspected",
                               probes[SCRIPTED]["problem"]["message"])
+
+    def test_shows_progress_on_a_terminal(self):
+        for arguments, shown in ((("list", "--probe"), "running the plugins"), (("inspect", "scripted"), "running scripted")):
+            terminal, other_end = pty.openpty()
+            process = self.start(*arguments, "--call-limit", "2", stderr=other_end, EPHOST_FAULT="constructors:hang")
+            os.close(other_end)
+            self.assertEqual(process.returncode, 5)
+            self.assertIn(f"{shown} ... ".encode(), os.read(terminal, 65536))
+            os.close(terminal)
 
     def test_says_in_a_table_why_a_plugin_cannot_be_used(self):
         process = self.start("list", "--probe", EPHOST_FAULT="eph_provider_api.get_devices:segv")
