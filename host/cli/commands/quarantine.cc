@@ -144,7 +144,7 @@ Result<int> clear(const Flags& flags) {
     removed += count;
   }
   if (removed == 0 && !flags.name.empty()) {
-    return Status(StatusCode::kNotFound,
+    return Status(StatusCode::kNoSuchFile,
                   formatted("no failures of a plugin {} are recorded; \"ephost quarantine list\" "
                             "shows those that are",
                             quote(flags.name)));

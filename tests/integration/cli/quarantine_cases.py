@@ -37,7 +37,7 @@ class QuarantineTest(CommandLineTest):
         self.assertRegex(self.ephost("quarantine", "list", "other").stdout, r"(?m)^other +20\S+Z +/b.yaml +died")
         self.assertIn("2 failures removed", self.ephost("quarantine", "clear", "acme").stdout)
         self.assertEqual(len(self.json("quarantine", "list")["failures"]), 1)
-        self.assertIn("\"acme\"", self.refusal("NOT_FOUND", "quarantine", "clear", "acme"))
+        self.assertIn("\"acme\"", self.refusal("NO_SUCHFILE", "quarantine", "clear", "acme", status=4))
 
     def test_a_quarantined_plugin_is_refused_until_it_is_cleared(self):
         manifest = PLUGINS.resolve() / "image.yaml"

@@ -109,7 +109,7 @@ class CheckSelectionTest(SelectionCases):
 
     def test_a_file_that_cannot_be_read_is_an_error(self):
         self.refusal("NO_SUCHFILE", "check-selection", "nowhere.yaml")
-        self.assertIn("EPHOST_SELECTION", self.refusal("NOT_FOUND", "check-selection"))
+        self.assertIn("EPHOST_SELECTION", self.refusal("NO_SUCHFILE", "check-selection"))
 
     def test_a_file_that_others_may_change_is_not_used(self):
         selection = self.folder / "selection.yaml"
