@@ -62,7 +62,7 @@ TEST_F(SharedValues, StayAsTheyWereWhenTheWorkerAnswered) {
   ASSERT_TRUE(binding->bind_output("y", output).ok());
   const Status status = session->run(*binding);
   ASSERT_TRUE(status.ok()) << status.to_string();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
   test::expect_close({output}, expected_);
 }
 
