@@ -50,9 +50,9 @@ struct WorkerOptions {
   std::chrono::milliseconds start_limit{30'000};
   // How long an ended worker may take to exit before it is killed.
   std::chrono::milliseconds grace{2'000};
-  // Called once by a thread of the host's if the worker ends although the host did not end it, after
-  // the calls that wait for it were woken, and before the last worker's object is gone. It may take
-  // its time, and must not throw. Empty: nobody wants to know.
+  // Called once by a thread of the host's if the worker ends although the host did not end it,
+  // after the calls that wait for it were woken, and before the last worker's object is gone. It
+  // may take its time, and must not throw. Empty: nobody wants to know.
   std::function<void(const Ending&)> on_failure;
 };
 
