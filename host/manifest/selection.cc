@@ -25,9 +25,9 @@ class Reader {
   explicit Reader(ExaminedSelection& out) : out_(out) {}
 
   void read(const Field& root) {
-    static constexpr std::array<std::string_view, 8> kKeys{"selection", "providers",  "session",
+    static constexpr std::array<std::string_view, 9> kKeys{"selection", "providers",  "session",
                                                            "layers",    "signatures", "quarantine",
-                                                           "isolation", "on_crash"};
+                                                           "isolation", "on_crash",   "sandbox"};
     const std::optional<FieldMap> map = take(root, root.map(kKeys, out_.errors));
     if (!map) return;
     if (const auto format = take(root, map->require("selection", "1"))) check_format(*format);
@@ -39,6 +39,7 @@ class Reader {
     for (const std::string key : {"signatures", "quarantine", "isolation", "on_crash"}) {
       if (const Field* word = map->find(key)) read_entry(*word, "session." + key);
     }
+    if (const Field* sandbox = map->find("sandbox")) read_sandbox(*sandbox, "");
   }
 
  private:
@@ -71,8 +72,8 @@ class Reader {
   }
 
   void read_choice(const Field& field) {
-    static constexpr std::array<std::string_view, 7> kKeys{
-        "provider", "version", "options", "devices", "layers", "isolation", "on_crash"};
+    static constexpr std::array<std::string_view, 8> kKeys{
+        "provider", "version", "options", "devices", "layers", "isolation", "on_crash", "sandbox"};
     if (field.is_scalar()) {
       add_choice(field, field, {}, {});
       return;
@@ -101,6 +102,7 @@ class Reader {
           read_entry(*word, formatted("session.{}.{}", key, *read));
         }
       }
+      if (const Field* sandbox = map->find("sandbox")) read_sandbox(*sandbox, "." + *read);
     }
     add_choice(field, *name, std::move(choice), std::move(places));
   }
@@ -124,6 +126,19 @@ class Reader {
     const std::optional<std::vector<std::string>> names = take(field, field.text_list());
     if (!names) return;
     add_entry(field, std::move(key), join(*names, ";"));
+  }
+
+  // So are the files of a sandbox, which the entries check. `of`: the end of their keys.
+  void read_sandbox(const Field& field, const std::string& of) {
+    static constexpr std::array<std::string_view, 2> kKeys{"readable", "writable"};
+    const std::optional<FieldMap> map = take(field, field.map(kKeys, out_.errors));
+    if (!map) return;
+    for (const std::string_view key : kKeys) {
+      const Field* const paths = map->find(key);
+      if (paths == nullptr) continue;
+      const std::optional<std::vector<std::string>> texts = take(*paths, paths->text_list());
+      if (texts) add_entry(*paths, formatted("session.sandbox.{}{}", key, of), join(*texts, ";"));
+    }
   }
 
   // So are policies of one word, which the entry checks.

@@ -19,6 +19,15 @@ Status while_loading(const manifest::FoundPlugin& plugin, Status status) {
                 quote(plugin.library.native()), quote(plugin.manifest.file.native())));
 }
 
+void grant(const GrantedFiles& granted, const manifest::Manifest& manifest,
+           std::vector<std::filesystem::path>& files) {
+  files = granted.all;
+  for (const auto& [provider, paths] : granted.of_providers) {
+    if (!manifest::names_provider(provider, manifest.provider, manifest.name)) continue;
+    files.insert(files.end(), paths.begin(), paths.end());
+  }
+}
+
 }  // namespace
 
 Result<worker::IsolationOptions> PluginLoader::options_for(
@@ -35,6 +44,8 @@ Result<worker::IsolationOptions> PluginLoader::options_for(
   const IsolationConfig& config = config_->isolation;
   if (!is_inspection_) options.calls = config.calls;
   options.limits = config.limits;
+  grant(config.readable, manifest, options.files.readable);
+  grant(config.writable, manifest, options.files.writable);
   options.level = manifest::stricter(options.level, config.level);
   for (const auto& [provider, level] : config.of_providers) {
     if (manifest::names_provider(provider, manifest.provider, manifest.name)) {

@@ -37,6 +37,8 @@ Status check_named_providers(const manifest::SearchResult& plugins, const Sessio
     return {};
   };
   EPHOST_RETURN_IF_ERROR(check(kIsolationPrefix, config.isolation.of_providers));
+  EPHOST_RETURN_IF_ERROR(check(kReadablePrefix, config.isolation.readable.of_providers));
+  EPHOST_RETURN_IF_ERROR(check(kWritablePrefix, config.isolation.writable.of_providers));
   EPHOST_RETURN_IF_ERROR(check(kOnCrashPrefix, config.on_crash.of_providers));
   return check(kLayersPrefix, config.provider_layers);
 }

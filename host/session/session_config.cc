@@ -172,6 +172,16 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
       EPHOST_RETURN_IF_ERROR(setters::isolation(config, key, value));
       continue;
     }
+    if (key.starts_with(kReadablePrefix)) {
+      EPHOST_RETURN_IF_ERROR(
+          setters::granted_files<&IsolationConfig::readable>(config, key, value));
+      continue;
+    }
+    if (key.starts_with(kWritablePrefix)) {
+      EPHOST_RETURN_IF_ERROR(
+          setters::granted_files<&IsolationConfig::writable>(config, key, value));
+      continue;
+    }
     if (key.starts_with(kOnCrashPrefix)) {
       EPHOST_RETURN_IF_ERROR(setters::on_crash(config, key, value));
       continue;

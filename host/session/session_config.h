@@ -44,6 +44,14 @@ enum class SpecializeMode : uint8_t {
   kOff,         // never
 };
 
+// Files and folders that the user lets plugins use in a sandbox; absolute, and there when they were
+// stated.
+struct GrantedFiles {
+  std::vector<std::filesystem::path> all;
+  // By type name or short name.
+  std::map<std::string, std::vector<std::filesystem::path>> of_providers = {};
+};
+
 // Where plugins run, and what they may take there.
 struct IsolationConfig {
   manifest::Isolation level = manifest::Isolation::kNone;  // session.isolation
@@ -51,6 +59,8 @@ struct IsolationConfig {
   std::map<std::string, manifest::Isolation> of_providers = {};
   worker::CallLimits calls;  // session.isolation.{probe,compile,run}_limit
   worker::Limits limits;     // session.isolation.{memory,cpu_seconds,open_files}
+  GrantedFiles readable;     // session.sandbox.readable, session.sandbox.readable.PROVIDER
+  GrantedFiles writable;     // session.sandbox.writable, session.sandbox.writable.PROVIDER
 };
 
 struct SessionConfig {
@@ -127,6 +137,9 @@ inline constexpr std::string_view kDimensionByInputPrefix =
 inline constexpr std::string_view kLayersPrefix = "session.layers.";
 // The key of a provider's isolation is this and the provider's name.
 inline constexpr std::string_view kIsolationPrefix = "session.isolation.";
+// The keys of files that a provider may use in a sandbox are these and the provider's name.
+inline constexpr std::string_view kReadablePrefix = "session.sandbox.readable.";
+inline constexpr std::string_view kWritablePrefix = "session.sandbox.writable.";
 // The key of what follows from the end of a provider's worker is this and the provider's name.
 inline constexpr std::string_view kOnCrashPrefix = "session.on_crash.";
 inline constexpr std::string_view kShapeProfilesKey = "session.shapes.profiles";

@@ -184,6 +184,34 @@ Status isolation(SessionConfig& config, std::string_view key, const std::string&
   return Status::ok_status();
 }
 
+template <auto Files>
+Status granted_files(SessionConfig& config, std::string_view key, const std::string& text) {
+  std::vector<std::filesystem::path> paths;
+  for (std::string& name : split_names(text)) {
+    std::filesystem::path path(std::move(name));
+    std::error_code error;
+    if (!path.is_absolute() || !std::filesystem::exists(path, error)) {
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted("configuration entry {} cannot grant {}, which {}; use absolute paths "
+                    "of files and folders that are there, separated by \";\"",
+                    quote(key), quote(path.native()),
+                    path.is_absolute() ? "does not exist" : "is not absolute"));
+    }
+    paths.push_back(std::move(path));
+  }
+  constexpr size_t kPrefix = kReadablePrefix.size();
+  static_assert(kPrefix == kWritablePrefix.size());
+  GrantedFiles& files = config.isolation.*Files;
+  (key.size() < kPrefix ? files.all : files.of_providers[std::string(key.substr(kPrefix))]) =
+      std::move(paths);
+  return Status::ok_status();
+}
+template Status granted_files<&IsolationConfig::readable>(SessionConfig&, std::string_view,
+                                                          const std::string&);
+template Status granted_files<&IsolationConfig::writable>(SessionConfig&, std::string_view,
+                                                          const std::string&);
+
 Status on_crash(SessionConfig& config, std::string_view key, const std::string& text) {
   const auto policy = parse_on_crash(text);
   if (!policy) {

@@ -83,6 +83,10 @@ template <uint64_t SessionConfig::*kMember>
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
 [[nodiscard]] Status isolation(SessionConfig& config, std::string_view key,
                                const std::string& text);
+// Absolute paths of what is there, separated by `;`.
+template <auto Files>
+[[nodiscard]] Status granted_files(SessionConfig& config, std::string_view key,
+                                   const std::string& text);
 [[nodiscard]] Status on_crash(SessionConfig& config, std::string_view key, const std::string& text);
 // Whole seconds.
 template <auto Limit>

@@ -283,7 +283,8 @@ class Check {
   void check_named_provider(Place place, const std::string& key) {
     if (session::find_known_entry(key) != nullptr) return;
     for (const std::string_view prefix :
-         {session::kIsolationPrefix, session::kOnCrashPrefix, session::kLayersPrefix}) {
+         {session::kIsolationPrefix, session::kReadablePrefix, session::kWritablePrefix,
+          session::kOnCrashPrefix, session::kLayersPrefix}) {
       if (!key.starts_with(prefix)) continue;
       expect(place, manifest::check_is_offered(*plugins_, key.substr(prefix.size()),
                                                formatted("the entry {}", quote(key))));

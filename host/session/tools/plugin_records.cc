@@ -146,8 +146,9 @@ PluginRecords::Subject PluginRecords::subject_of(const manifest::FoundPlugin& pl
   const auto version = [&](const fs::path& file) {
     return version_of(file, now, subject.is_settled);
   };
-  const std::string isolation = formatted("{}{}", manifest::isolation_name(options.level),
-                                          options.listed_only ? " listed" : "");
+  const std::string isolation =
+      formatted("{}{}\n{}", manifest::isolation_name(options.level),
+                options.listed_only ? " listed" : "", options.files.text());
   subject.file = folder_ / hash_of(formatted("{}\n{}", path.native(), isolation));
   std::string text =
       formatted("{}\n{} {}\n{}{}\n{}\n{}\n{} {} {}\n{} {}\n", EPHOST_VERSION,

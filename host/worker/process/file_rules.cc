@@ -117,6 +117,8 @@ Status allow(const FileDescriptor& ruleset, const std::filesystem::path& path, u
   return landlock_error("allow " + quote(path.native()) + " in a sandbox");
 }
 
+}  // namespace
+
 void report_version(int version, SandboxReport& report) {
   const auto lacks = [&](int since, std::string_view what) {
     if (version < since) report.missing.emplace_back(what);
@@ -129,9 +131,10 @@ void report_version(int version, SandboxReport& report) {
   lacks(5,
         "devices that may only be read can be configured: this kernel's Landlock is older than "
         "version 5");
+  lacks(6,
+        "the filter of system calls alone keeps signals and abstract sockets from other processes: "
+        "this kernel's Landlock is older than version 6");
 }
-
-}  // namespace
 
 Status restrict_files(const SandboxRules& rules, SandboxReport& report) {
   const int version = kernel_version();

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,13 @@
 #include "host/worker/process/system_calls.h"
 
 namespace ephost::worker {
+
+std::string SandboxRules::text() const {
+  std::string text;
+  for (const auto& path : readable) text += formatted("readable {}\n", path.native());
+  for (const auto& path : writable) text += formatted("writable {}\n", path.native());
+  return text;
+}
 
 Result<SandboxReport> enter_sandbox(const SandboxRules& rules) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {

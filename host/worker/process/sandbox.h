@@ -17,6 +17,9 @@ namespace ephost::worker {
 struct SandboxRules {
   std::vector<std::filesystem::path> readable;
   std::vector<std::filesystem::path> writable;  // also readable; files may be created and removed
+
+  // A line for each.
+  [[nodiscard]] std::string text() const;
 };
 
 // What the kernel could not enforce, one sentence each; empty if everything is.

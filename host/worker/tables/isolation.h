@@ -14,6 +14,7 @@
 #include "host/manifest/isolation.h"
 #include "host/manifest/search.h"
 #include "host/worker/process/limits.h"
+#include "host/worker/process/sandbox.h"
 #include "host/worker/tables/worker_health.h"
 
 namespace ephost::worker {
@@ -34,6 +35,8 @@ struct IsolationOptions {
   std::filesystem::path program;  // ephost-worker; empty: the one that belongs to this host
   CallLimits calls;
   Limits limits;
+  // In a sandbox, beside the folders of the manifest and the library, which are readable.
+  SandboxRules files;
   // Whether libraries of the plugin's folder that its manifest does not list are refused, which the
   // signature policy `require` asks for.
   bool listed_only = false;

@@ -175,11 +175,12 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> load_remote(const manifest::
 }
 
 std::string key_of(const manifest::FoundPlugin& plugin, const IsolationOptions& options) {
-  return formatted("{}\n{}\n{} {} {}\n{} {} {}\n{} {}\n{}", plugin.manifest.file.native(),
+  return formatted("{}\n{}\n{} {} {}\n{} {} {}\n{} {}\n{}\n{}", plugin.manifest.file.native(),
                    options.program.native(), options.calls.probe.count(),
                    options.calls.compile.count(), options.calls.run.count(), options.limits.memory,
                    options.limits.cpu_seconds, options.limits.open_files,
-                   static_cast<int>(options.level), options.listed_only, options.failure_key);
+                   static_cast<int>(options.level), options.listed_only, options.failure_key,
+                   options.files.text());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/printable.h"
+#include "host/base/text.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/tables/incoming.h"
@@ -36,6 +37,20 @@ LoggingLevel level_of(int32_t severity) {
   }
 }
 
+const Log& current_log() {
+  static const Log kDefault;
+  const Log* const current = LogScope::current();
+  return current != nullptr ? *current : kDefault;
+}
+
+// Whoever asks for a sandbox should know what it does not restrict.
+void warn_of_gaps(const WorkerProcess& worker) {
+  const std::vector<std::string>& missing = worker.sandbox_report().missing;
+  if (missing.empty()) return;
+  current_log().write(LoggingLevel::kWarning, worker.name(),
+                      formatted("the sandbox has gaps: {}", join(missing, "; ")));
+}
+
 }  // namespace
 
 HostTables::HostTables(const eph_host* given) : host(given) {
@@ -61,14 +76,16 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
     if (on_failure) on_failure(plugin, ending);
   };
   if (options.level == manifest::Isolation::kSandbox) {
-    process.sandbox.emplace();
-    process.sandbox->readable = {plugin.manifest.directory(), plugin.library.parent_path()};
+    process.sandbox = options.files;
+    process.sandbox->readable.push_back(plugin.manifest.directory());
+    process.sandbox->readable.push_back(plugin.library.parent_path());
   }
   process.start_limit =
       options.calls.probe.count() == 0
           ? process.start_limit
           : std::chrono::duration_cast<std::chrono::milliseconds>(options.calls.probe);
   EPHOST_ASSIGN_OR_RETURN(auto started, WorkerProcess::start(std::move(process)));
+  warn_of_gaps(*started);
   if (options.health != nullptr) options.health->add(started->state());
   std::shared_ptr<Worker> worker(new Worker(plugin.manifest.name, std::move(started), options));
   wire::Request request;
@@ -110,8 +127,7 @@ void Worker::log(const wire::Callback& line, const HostTables* host) const {
     host->host->api->log(host->host, line.severity(), text_of(line.text()));
     return;
   }
-  const Log* const current = LogScope::current();
-  (current != nullptr ? *current : Log()).write(level_of(line.severity()), name_, line.text());
+  current_log().write(level_of(line.severity()), name_, line.text());
 }
 
 bool Worker::take_note(const wire::Callback& note, const HostTables* host) const {

@@ -93,6 +93,19 @@ TEST(Selection, TakesIsolationAndItsConsequencesAsEntries) {
       parse_selection("selection: 1\nproviders: []\nisolation: [worker]\n", "s.yaml").ok());
 }
 
+TEST(Selection, TakesFilesOfASandboxAsEntries) {
+  const auto selection = parse_selection(
+      "selection: 1\nproviders: [{provider: acme, sandbox: {readable: [/a, /b], writable: [/c]}}]\n"
+      "sandbox: {writable: [/d]}\n",
+      "s.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  EXPECT_EQ(selection->session_entries, (KeyValues{{"session.sandbox.readable.acme", "/a;/b"},
+                                                   {"session.sandbox.writable.acme", "/c"},
+                                                   {"session.sandbox.writable", "/d"}}));
+  EXPECT_FALSE(
+      parse_selection("selection: 1\nproviders: []\nsandbox: {devices: [/dev]}\n", "s.yaml").ok());
+}
+
 // Otherwise it would depend on the order which of the two counts.
 TEST(Selection, RefusesAnEntryThatIsStatedTwice) {
   EXPECT_EQ(error_of("selection: 1\nproviders: []\nsession:\n  session.isolation: sandbox\n"

@@ -252,6 +252,21 @@ TEST(IsolationLimits, AreSecondsWithFractions) {
   }
 }
 
+TEST(SandboxFiles, AreAbsolutePathsOfWhatIsThere) {
+  using ::testing::ElementsAre;
+  const auto all = read("session.sandbox.readable", "/usr;/etc/passwd");
+  ASSERT_TRUE(all.ok()) << all.status().to_string();
+  EXPECT_THAT(all->isolation.readable.all, ElementsAre("/usr", "/etc/passwd"));
+  const auto one = read("session.sandbox.writable.acme", "/tmp");
+  ASSERT_TRUE(one.ok()) << one.status().to_string();
+  EXPECT_THAT(one->isolation.writable.of_providers.at("acme"), ElementsAre("/tmp"));
+  EXPECT_TRUE(one->isolation.writable.all.empty());
+  EXPECT_THAT(read("session.sandbox.readable", "/usr;tmp").status().message(),
+              ::testing::HasSubstr("cannot grant \"tmp\", which is not absolute"));
+  EXPECT_THAT(read("session.sandbox.writable.acme", "/does/not/exist").status().message(),
+              ::testing::HasSubstr("cannot grant \"/does/not/exist\", which does not exist"));
+}
+
 TEST(ConfigEntries, OfRunsAndProcessesAreNoneOfSessions) {
   for (const ConfigEntryDescription& entry : known_config_entries()) {
     if (entry.scope == ConfigScope::kSession) continue;

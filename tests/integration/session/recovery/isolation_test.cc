@@ -10,6 +10,7 @@
 #include "host/base/files/failure_records.h"
 #include "host/session/environment_state.h"
 #include "host/trust/policy.h"
+#include "host/worker/process/sandbox.h"
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
 
@@ -123,6 +124,28 @@ TEST_F(IsolationTest, ThePluginMayAsk) {
   ASSERT_FALSE(refused.skipped_plugins().empty());
   EXPECT_THAT(refused.skipped_plugins()[0].reason.message(),
               HasSubstr("write one of none, worker, sandbox"));
+}
+
+TEST_F(IsolationTest, TheUserGrantsFilesToAPluginInASandbox) {
+  if (!worker::probe_sandbox().missing.empty()) GTEST_SKIP() << "the kernel lacks Landlock";
+  const test::TempDirectory marks;
+  const Variable fault("EPHOST_FAULT", "eph_computation_api.compute:nothing");
+  const Variable mark("EPHOST_FAULT_MARK", marks / "mark");
+  const auto leaves_mark = [&](const SessionOptions& options) {
+    const Environment faulty = test::scripted_environment(test::fixture_directory("faulty"));
+    auto session = Session::create(faulty, model_, options);
+    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_TRUE(session.ok() && test::run(*session).ok());
+    return std::filesystem::exists(marks / "mark");
+  };
+  EXPECT_FALSE(leaves_mark(asking("sandbox")));
+  SessionOptions granted = asking("sandbox");
+  granted.add_config_entry("session.sandbox.writable.scripted", marks.path().string());
+  EXPECT_TRUE(leaves_mark(granted));
+  SessionOptions unknown = asking("sandbox");
+  unknown.add_config_entry("session.sandbox.writable.scriptd", marks.path().string());
+  EXPECT_THAT(Session::create(environment(), model_, unknown).status().message(),
+              HasSubstr("did you mean \"scripted\"?"));
 }
 
 TEST_F(IsolationTest, HoldsForRegisteredPlugins) {

@@ -1,7 +1,18 @@
 #include "host/worker/process/sandbox.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
 
 #include "host/worker/process/file_rules.h"
 #include "host/worker/process/system_calls.h"
@@ -10,6 +21,10 @@
 
 namespace ephost::worker {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class SandboxTest : public ::testing::Test {
  protected:
@@ -128,6 +143,51 @@ TEST_F(SandboxTest, TheSameIsPossibleWithoutASandbox) {
   EXPECT_EQ(attempt("read " + (other_ / "secret").string()), "ok");
   EXPECT_EQ(attempt("connect"), "ECONNREFUSED");
   EXPECT_EQ(attempt("mem"), "ok");
+}
+
+TEST(SandboxReportTest, SaysWhatEachVersionOfLandlockLacks) {
+  const auto missing = [](int version) {
+    SandboxReport report;
+    report_version(version, report);
+    return report.missing;
+  };
+  EXPECT_THAT(missing(0), ElementsAre(HasSubstr("files are not restricted")));
+  EXPECT_EQ(missing(2).size(), 3U);
+  EXPECT_THAT(missing(5), ElementsAre(HasSubstr("older than version 6")));
+  EXPECT_THAT(missing(6), IsEmpty());
+}
+
+// Makes this process one on a kernel without Landlock.
+bool hide_landlock() {
+  std::array<sock_filter, 4> code = {
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {code.size(), code.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(SandboxWithoutLandlock, RestrictsSystemCallsAndSaysWhatIsMissing) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer starts no threads after a fork";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!hide_landlock()) ::_exit(1);
+    WorkerOptions options = test_options();
+    options.sandbox.emplace();
+    const auto worker = WorkerProcess::start(options);
+    if (!worker.ok()) ::_exit(2);
+    const auto& missing = (*worker)->sandbox_report().missing;
+    if (missing.size() != 1 || missing[0].find("no Landlock") == missing[0].npos) ::_exit(3);
+    for (const char* what : {"connect", "pair dgram", "own setown", "outlive wide", "host param"}) {
+      if (*ask(**worker, std::string("try ") + what) != "EPERM") ::_exit(4);
+    }
+    ::_exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(SandboxTest, ACrashIsReportedFromWithin) {
