@@ -32,6 +32,8 @@ class CpuProvider : public eph::Provider {
     list.add(device);
   }
 
+  ~CpuProvider() { end_openmp_threads(); }
+
   static std::unique_ptr<CpuProvider> create(eph::Host host, const eph::Options& options) {
     const int64_t threads = options.get_int("num_threads", 0);
     if (threads < 0 || threads > kMaxThreads) {

@@ -98,6 +98,8 @@ int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_vi
   return judge_compatibility(text, current_build_id(threads_of(host)));
 }
 
+DnnlProvider::~DnnlProvider() { end_openmp_threads(); }
+
 DnnlProvider::DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows)
     : host_(host),
       host_constants_(host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)),

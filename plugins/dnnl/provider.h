@@ -34,6 +34,7 @@ class DnnlProvider : public eph::Provider {
   static int32_t validate(eph::Host host, const eph_device& device, std::string_view text);
 
   DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows);
+  ~DnnlProvider();
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
   // All extents fixed, for the nodes of its operators.

@@ -55,7 +55,7 @@ class Errors(PackageTest):
             with self.assertRaises(TypeError):
                 self.session.run(*arguments)
 
-        for arguments in ((5,), (None,), (tiny("tiny_cnn"), "options")):
+        for arguments in ((5,), (None,), (tiny("tiny_cnn"), "options"), (tiny("tiny_cnn"), None, "cpu")):
             with self.assertRaises(TypeError):
                 ort.InferenceSession(*arguments)
         for arguments in ((ort.SessionOptions(), 5), (None, tiny("tiny_cnn"))):

@@ -36,6 +36,17 @@ class Forks(PackageTest):
                                 "    os._exit(0)\n"
                                 "assert os.waitpid(child, 0)[1] == 0", tiny("tiny_cnn"), provider)
 
+    def test_a_child_uses_sessions_after_those_of_its_parent_are_gone(self):
+        """The plugin is unloaded then, and OpenMP stays."""
+        for provider in ("cpu", "dnnl"):
+            self.python(BEGIN + "del session\n"
+                                "child = os.fork()\n"
+                                "if child == 0:\n"
+                                "    signal.alarm(20)\n"
+                                "    run(create())\n"
+                                "    os._exit(0)\n"
+                                "assert os.waitpid(child, 0)[1] == 0", tiny("tiny_cnn"), provider)
+
     def test_a_pool_of_processes_uses_sessions(self):
         self.python(BEGIN + "import multiprocessing\n"
                             "def create_and_run():\n"

@@ -73,6 +73,8 @@ def get_available_providers() -> list[str]:
 def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[Mapping[str, Any]] | None
                ) -> list[tuple[str, dict[str, str]]]:
     """The providers that there are, by type name, with options as text. Warns of those that there are not."""
+    if isinstance(providers, str):
+        raise TypeError(f"providers is the text \"{providers}\"; give a list of names")
     providers = list(providers or ())
     if provider_options is not None and len(provider_options) != len(providers):
         raise invalid_argument(f"{len(providers)} providers have {len(provider_options)} provider_options; give one "

@@ -4,14 +4,12 @@
 #include <pthread.h>
 
 namespace ephost_dnnl {
-namespace {
 
-void end_threads() { omp_pause_resource_all(omp_pause_hard); }
-
-}  // namespace
+// Does nothing in a parallel region.
+void end_openmp_threads() { omp_pause_resource_all(omp_pause_hard); }
 
 void let_children_use_openmp() {
-  static const int registered = pthread_atfork(end_threads, nullptr, nullptr);
+  static const int registered = pthread_atfork(end_openmp_threads, nullptr, nullptr);
   static_cast<void>(registered);  // without memory for it, forks are as they were
 }
 

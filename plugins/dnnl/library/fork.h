@@ -9,4 +9,8 @@ namespace ephost_dnnl {
 // forever.
 void let_children_use_openmp();
 
+// Ends those of the calling thread now: for the end of a provider, after which the plugin may be
+// unloaded, while the OpenMP runtime stays.
+void end_openmp_threads();
+
 }  // namespace ephost_dnnl
