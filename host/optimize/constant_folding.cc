@@ -32,13 +32,6 @@ bool contains(const std::array<std::string_view, Count>& names, std::string_view
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_random(std::string_view op) {
-  return contains(
-      std::array<std::string_view, 6>{"RandomNormal", "RandomNormalLike", "RandomUniform",
-                                      "RandomUniformLike", "Multinomial", "Bernoulli"},
-      op);
-}
-
 // Operators whose output size is not bounded by the size of their inputs.
 bool can_grow(std::string_view op) {
   return contains(
@@ -223,7 +216,7 @@ class Folder {
   }
 
   bool is_foldable(const Graph& graph, const Node& node) const {
-    if (!node.domain.empty() || is_random(node.op_type) || trains(graph, node)) return false;
+    if (!node.domain.empty() || is_random(graph, node)) return false;
     const bool constant_inputs = std::all_of(
         node.inputs.begin(), node.inputs.end(),
         [&](ValueId input) { return input == kNoValue || graph.constant(input) != nullptr; });
@@ -396,6 +389,13 @@ class Folder {
 };
 
 }  // namespace
+
+bool is_random(const Graph& graph, const Node& node) {
+  constexpr std::array<std::string_view, 6> kOperators = {"RandomNormal",  "RandomNormalLike",
+                                                          "RandomUniform", "RandomUniformLike",
+                                                          "Multinomial",   "Bernoulli"};
+  return node.domain.empty() && (contains(kOperators, node.op_type) || trains(graph, node));
+}
 
 Result<FoldReport> fold_constants(Graph& graph, Evaluator& evaluator, FoldBudget& budget,
                                   const FoldOptions& options) {

@@ -62,6 +62,9 @@ struct FoldReport {
   std::string budget_note;           // which nodes, why, and what to raise; may be empty
 };
 
+// Whether a node may give another result each time: a random operator, or a Dropout that trains.
+[[nodiscard]] bool is_random(const graph::Graph& graph, const graph::Node& node);
+
 // Folds in `graph` and all subgraphs, and removes what is dead afterwards (see FoldOptions).
 // `Constant` nodes, and `Shape` and `Size` of values with static shapes, need no evaluator. A
 // constant of the enclosing graph that a subgraph captures becomes a constant of the subgraph,

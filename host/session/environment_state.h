@@ -39,12 +39,15 @@ namespace session {
 
 }  // namespace session
 
-struct Environment::State {
+struct Environment::State : std::enable_shared_from_this<Environment::State> {
   explicit State(ThreadPool::Options pool = {}, trust::QuarantinePolicy of_process = {})
       : threads(&prepare_thread, std::move(pool)),
         quarantine(of_process),
         registry(plugin::HostOffer{.extensions = bridge::offered_extensions()},
                  session::make_quarantine(of_process)) {}
+
+  // The environment of this state.
+  [[nodiscard]] Environment environment() { return Environment(shared_from_this()); }
 
   // Destroyed last.
   Log log;

@@ -105,6 +105,7 @@ struct SessionConfig {
   std::filesystem::path trace_file;                               // session.trace.file
   layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
   layers::ValidateOptions validate;                               // session.validate.*
+  bool validate_results = false;                                  // session.validate.results
   SignaturePolicy signatures = SignaturePolicy::kOff;             // session.signatures
   trust::QuarantinePolicy quarantine{.failures = 0};              // session.quarantine
   bool trace_until_crash = false;                                 // session.trace.until_crash

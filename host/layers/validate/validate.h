@@ -6,10 +6,13 @@
 #include <memory>
 
 #include "host/layers/layer.h"
+#include "host/layers/validate/runs/reference.h"
 #include "host/layers/validate/validate_options.h"
 
 namespace ephost::layers {
 
-[[nodiscard]] std::shared_ptr<Layer> make_validate(ValidateOptions options);
+// Results are compared with those of the references, if there is a function that makes them.
+[[nodiscard]] std::shared_ptr<Layer> make_validate(ValidateOptions options,
+                                                   MakeReference make_reference = {});
 
 }  // namespace ephost::layers

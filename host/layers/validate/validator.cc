@@ -1,5 +1,7 @@
 #include "host/layers/validate/validator.h"
 
+#include "host/base/log.h"
+#include "host/layers/validate/runs/reference_comparison.h"
 #include "host/layers/validate/validator_calls.h"
 
 namespace ephost::layers {
@@ -42,6 +44,7 @@ Validator::ComputationState::ComputationState(const Call<Validator>& call) {
   if (known == made.end()) return;
   signature = std::move(known->second.signature);
   constants_ = std::move(known->second.constants);
+  reference = std::move(known->second.reference);
   made.erase(known);
 }
 
@@ -137,6 +140,18 @@ void Validator::add_changed_constants(const HostObject<Validator, eph_graph>* gr
   for (const auto& body : state.bodies) add_changed_constants(body.get(), found);
 }
 
+std::shared_ptr<Reference> Validator::make_reference(const eph_partition& partition) {
+  // The graph of a cached partition is its EPContext node.
+  if (!make_reference_ || partition.ep_context != nullptr) return nullptr;
+  const auto* const graph = static_cast<const HostObject<Validator, eph_graph>*>(partition.graph);
+  auto made = reference_of(*graph->inner(), make_reference_);
+  if (made.ok()) return std::move(made).value();
+  log_info(formatted("the layer validate does not compare the results of {} of {}: {}",
+                     quote(std::string_view(partition.name.data, partition.name.size)),
+                     log_.provider(), made.status().message()));
+  return nullptr;
+}
+
 void Validator::check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
                           const GuardedRun::Memory& memory, const RepeatedRuns::Compute& repeat,
                           std::vector<Finding>& found) {
@@ -150,6 +165,9 @@ void Validator::check_run(const Call<Validator>& call, eph_run* host_run, const 
   const bool is_new = state.is_new(*host_run);
   found = is_new ? repeated.all_findings() : repeated.untouched_findings();
   if (is_new) add_all(state.changed_constants(), found);
+  if (!found.empty() || state.reference == nullptr) return;
+  std::optional<Finding> differing = difference_from(*state.reference, *host_run, run);
+  if (differing && repeated.is_repeatable()) found.push_back(std::move(*differing));
 }
 
 void Validator::take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) noexcept {

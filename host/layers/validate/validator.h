@@ -27,6 +27,7 @@
 #include "host/layers/validate/lent/record_copies.h"
 #include "host/layers/validate/lifecycle.h"
 #include "host/layers/validate/runs/guarded_run.h"
+#include "host/layers/validate/runs/reference.h"
 #include "host/layers/validate/runs/repeated_runs.h"
 #include "host/layers/validate/signature.h"
 #include "host/layers/validate/validate.h"
@@ -81,6 +82,7 @@ class Validator {
     struct Made {
       Signature signature;
       ConstantChecksums constants;  // that it may read as long as it lives
+      std::shared_ptr<Reference> reference = nullptr;
     };
     // Of those that are being made, by the plugin's own handles. What is left of it after the call
     // is of computations whose tables nobody can use.
@@ -91,6 +93,7 @@ class Validator {
     explicit ComputationState(const Call<Validator>& call);
     GuardedRun::Declared declared;
     Signature signature;
+    std::shared_ptr<Reference> reference;  // null: its results are not compared
     ComputationOrder order;
     // Whether runs with inputs of these shapes are still to be repeated; then they are not any
     // more.
@@ -144,8 +147,10 @@ class Validator {
     std::shared_ptr<T> object_;
   };
 
-  Validator(ValidateOptions options, const manifest::Manifest& manifest)
+  Validator(ValidateOptions options, MakeReference make_reference,
+            const manifest::Manifest& manifest)
       : options_(options),
+        make_reference_(std::move(make_reference)),
         is_deterministic_(manifest.deterministic),
         log_(manifest.provider),
         watchdog_(options, log_) {}
@@ -328,6 +333,8 @@ class Validator {
   template <class Next>
   int32_t compute(const Call<Validator>& call, const Subject& subject, std::vector<Finding>& found,
                   Next next, void* state, HostObject<Validator, eph_run>* run, ErrorObject* error);
+  // Null where results are not compared.
+  [[nodiscard]] std::shared_ptr<Reference> make_reference(const eph_partition& partition);
   static void check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
                         const GuardedRun::Memory& memory, const RepeatedRuns::Compute& repeat,
                         std::vector<Finding>& found);
@@ -357,6 +364,7 @@ class Validator {
                   A... arguments) noexcept;
 
   const ValidateOptions options_;
+  const MakeReference make_reference_;  // may be empty
   const bool is_deterministic_;
   // Whether some claim has given its constants up: then those of compiled graphs may be gone after
   // the call.

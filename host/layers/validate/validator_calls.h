@@ -204,6 +204,7 @@ int32_t Validator::compile(const Call<Validator>& call, const Subject& subject,
   std::vector<const Graph*> graphs;
   std::vector<bool> is_cached;
   std::vector<ConstantChecksums> constants(count);
+  std::vector<std::shared_ptr<Reference>> references(count);
   const int32_t code = with_arena(subject, [&](Arena& arena) {
     const eph_partition* const copied =
         copy_partitions(arena, *call.provider->state().payloads, partitions, stride, count);
@@ -214,7 +215,11 @@ int32_t Validator::compile(const Call<Validator>& call, const Subject& subject,
       lend_object(subject, *graphs[i]);
       if (context != nullptr) constants[i].add(context->constants, context->constant_count);
     }
-    return next(copied, sizeof(eph_partition), count, out_computations, error);
+    const int32_t returned = next(copied, sizeof(eph_partition), count, out_computations, error);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (out_computations[i] != nullptr) references[i] = make_reference(copied[i]);
+    }
+    return returned;
   });
   auto& made = call.provider->state().made;
   made.clear();
@@ -227,7 +232,7 @@ int32_t Validator::compile(const Call<Validator>& call, const Subject& subject,
     const eph_graph& graph = *graphs[i]->inner();
     made[out_computations[i]] = {
         is_cached[i] ? Signature::of_node(graph, 0) : Signature::of_graph(graph),
-        std::move(constants[i])};
+        std::move(constants[i]), std::move(references[i])};
   }
   return code;
 }

@@ -12,6 +12,7 @@
 #include "host/layers/validate/validate.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/names.h"
+#include "host/session/layers/cpu_reference.h"
 #include "host/session/layers/plugin_layer.h"
 #include "host/session/plugin_loader.h"
 #include "host/session/usable_plugin.h"
@@ -40,10 +41,15 @@ struct SessionLayers::Maker {
 
  private:
   Result<std::shared_ptr<layers::Layer>> make_one(std::string_view name) {
-    if (name == "validate") return layers::make_validate(config.validate);
+    if (name == "validate") return make_validate();
     if (name == "trace") return make_trace();
     if (name == "regroup") return layers::make_regroup();
     return load(name);
+  }
+
+  [[nodiscard]] std::shared_ptr<layers::Layer> make_validate() const {
+    if (!config.validate_results) return layers::make_validate(config.validate);
+    return layers::make_validate(config.validate, cpu_references(environment, config));
   }
 
   [[nodiscard]] Result<std::shared_ptr<layers::Layer>> make_trace() const {

@@ -3,18 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
+#include "tests/integration/session/scripted_sample.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -29,7 +33,7 @@ Logged run_logged(const std::filesystem::path& model, const SessionOptions& opti
   std::mutex mutex;
   std::vector<std::string> messages;
   EnvironmentOptions with_log;
-  with_log.plugin_directories = {EPHOST_PLUGINS};
+  with_log.plugin_directories = {EPHOST_PLUGINS, test::fixture_directory("defective")};
   with_log.search_default_directories = false;
   with_log.logging_function = [&](const LogMessage& message) {
     const std::lock_guard lock(mutex);
@@ -55,6 +59,7 @@ class Layers : public ::testing::Test {
   }
   [[nodiscard]] std::filesystem::path file() const { return folder_.path() / "trace"; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+  [[nodiscard]] const test::TempDirectory& temporary() const { return folder_; }
 
  private:
   test::TempDirectory folder_;
@@ -120,6 +125,39 @@ TEST_F(Layers, ThatValidateFindNothingWhereShapesAreOpen) {
   ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
   test::expect_close(*validated.outputs, *plain);
   EXPECT_THAT(validated.messages, Each(Not(HasSubstr("validation"))));
+}
+
+TEST_F(Layers, ThatValidateCompareResultsWithTheCpuProvider) {
+  for (const char* model : {"tiny_cnn", "tiny_diamond", "tiny_mlp", "tiny_residual"}) {
+    SessionOptions options = test::with_dnnl();
+    options.add_config_entry("session.layers", "validate;trace");
+    options.add_config_entry("session.trace.file", file().string());
+    options.add_config_entry("session.validate.results", "1");
+    options.set_log_severity_level(LoggingLevel::kInfo);
+    const Logged validated = run_logged(test::model_path(model), options);
+    ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
+    EXPECT_THAT(
+        validated.messages,
+        Each(Not(AnyOf(HasSubstr("validation: "), HasSubstr("does not compare the results")))));
+  }
+  EXPECT_THAT(test::read(file()), HasSubstr("=> dnnl \"dnnl\" compute = OK"));
+}
+
+TEST_F(Layers, ThatValidateFindResultsThatAreWrong) {
+  ::setenv("EPHOST_FAULT", "wrong", 1);  // of numbers below zero
+  const std::filesystem::path model = test::save(temporary(), test::scripted_model(16));
+  SessionOptions options;
+  options.append_execution_provider("defective");
+  options.add_config_entry("session.layers", "validate");
+  const Logged plain = run_logged(model, options);
+  EXPECT_TRUE(plain.outputs.ok()) << plain.outputs.status().to_string();
+  options.add_config_entry("session.validate.results", "1");
+  const Logged compared = run_logged(model, options);
+  ::unsetenv("EPHOST_FAULT");
+  EXPECT_THAT(compared.outputs.status().message(),
+              AllOf(HasSubstr("validation: compute of DefectiveExecutionProvider of "),
+                    HasSubstr("gives another result than the CPU provider in output 0"),
+                    HasSubstr("(rule 25)")));
 }
 
 TEST_F(Layers, MayBeOverOneProviderOnly) {

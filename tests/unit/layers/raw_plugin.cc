@@ -157,12 +157,14 @@ std::shared_ptr<const plugin::LoadedPlugin> make_plugin(bool is_deterministic) {
 
 }  // namespace
 
-RawPlugin::RawPlugin(Behaviour chosen, layers::ValidateOptions options, bool is_deterministic)
+RawPlugin::RawPlugin(Behaviour chosen, layers::ValidateOptions options, bool is_deterministic,
+                     layers::MakeReference make_reference)
     : log_([this](const LogMessage& message) { lines_.emplace_back(message.message); },
            LoggingLevel::kWarning, {}),
       scope_(log_) {
   behaviour = std::move(chosen);
-  const std::vector<std::shared_ptr<layers::Layer>> stack = {layers::make_validate(options)};
+  const std::vector<std::shared_ptr<layers::Layer>> stack = {
+      layers::make_validate(options, std::move(make_reference))};
   plugin_ = layers::with_layers(make_plugin(is_deterministic), stack).value();
   static constexpr std::string_view kDirectory = "/opt/plugins";
   eph_provider_config config = {};

@@ -44,7 +44,7 @@ struct Behaviour {
 class RawPlugin {
  public:
   explicit RawPlugin(Behaviour behaviour, layers::ValidateOptions options = {},
-                     bool is_deterministic = false);
+                     bool is_deterministic = false, layers::MakeReference make_reference = {});
   RawPlugin(const RawPlugin&) = delete;
   RawPlugin& operator=(const RawPlugin&) = delete;
   ~RawPlugin();

@@ -73,7 +73,9 @@ TEST(SessionConfig, ReadsWhatValidationMayTake) {
   EXPECT_EQ(read("session.validate.abort_after", "3")->validate.abort_after, 3U);
   EXPECT_EQ(read("session.validate.abort_after", "99999999999")->validate.abort_after, UINT32_MAX);
   EXPECT_EQ(read("session.validate.guard", "pages")->validate.guard, layers::Guard::kPages);
-  for (const auto* const key : {"deadline", "abort_after", "guard"}) {
+  EXPECT_FALSE(read("ep.cache_dir", "")->validate_results);
+  EXPECT_TRUE(read("session.validate.results", "1")->validate_results);
+  for (const auto* const key : {"deadline", "abort_after", "guard", "results"}) {
     EXPECT_EQ(read(std::string("session.validate.") + key, "-1").status().code(),
               StatusCode::kInvalidArgument)
         << key;

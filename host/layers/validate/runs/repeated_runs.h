@@ -27,6 +27,8 @@ class RepeatedRuns {
   [[nodiscard]] std::vector<Finding> all_findings();
   // Of what the first run left untouched only: another run with another pattern has the last word.
   [[nodiscard]] std::vector<Finding> untouched_findings();
+  // Whether the same arrangement gives the same result.
+  [[nodiscard]] bool is_repeatable() const;
 
  private:
   struct Outcome {
@@ -43,7 +45,6 @@ class RepeatedRuns {
     bool has_failed = false;  // the repetition has; there are no outputs
   };
   [[nodiscard]] std::optional<Difference> difference(const Outcome& outcome) const;
-  [[nodiscard]] bool is_repeatable() const;
   void add_untouched(const GuardedRun& again, std::vector<Finding>& found) const;
   void add_difference(const Difference& difference, bool is_shared,
                       std::vector<Finding>& found) const;
