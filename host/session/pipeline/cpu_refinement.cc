@@ -50,6 +50,11 @@ bool CpuRefinement::may_change() const {
 
 Result<bool> CpuRefinement::run() {
   optimizer_.budget().recount(prepared_.model.graph);
+  // Kernels that are there already may read their constants until they are destroyed.
+  std::vector<std::vector<graph::Tensor>> constants;
+  for (const PreparedGraph* graph : prepared_.graphs()) {
+    constants.push_back(prepared_.graph_of(*graph).initializers);
+  }
   std::vector<Change> changes;
   for (PreparedGraph* graph : prepared_.graphs()) {
     EPHOST_ASSIGN_OR_RETURN(Change changed, change(*graph));
