@@ -81,7 +81,7 @@ void end_fork() {
   all.mutex.unlock();
 }
 
-// Memory of which there is no copy cannot be used: that is better than wrong results in both.
+// Memory that cannot be copied becomes unusable, which is better than wrong results in both.
 void adopt(Entry& entry) {
   const std::span<std::byte> bytes = entry.region->bytes;
   const bool is_adopted = entry.copy != MAP_FAILED &&

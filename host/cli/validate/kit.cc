@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What the program answers when it is asked with these arguments. What else it prints, such as
-// remarks of the loader, is no part of that.
+// remarks of the loader, is not part of it.
 Result<Json> ask(const fs::path& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), program.native());
   arguments.insert(arguments.end(), {"--answer", "3"});

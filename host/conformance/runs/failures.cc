@@ -117,7 +117,7 @@ void check_special_results(const Subject& subject, Report& report) {
     const auto wrong = find_other_class(*outputs, *expected);
     if (wrong) {
       report.fail(formatted("{}: {}", sample.name, *wrong),
-                  "compute as IEEE 754 says: what is no number stays none, and infinities count");
+                  "compute as IEEE 754 says: NaN stays NaN, and infinities count");
     }
   }
   if (models == 0) return report.leave_out("the provider takes no node of the models");

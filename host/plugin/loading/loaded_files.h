@@ -35,7 +35,7 @@ class LoadedFiles {
   static Result<LoadedFiles> create(const MappedFile& library, const LoadTerms& terms,
                                     std::span<const std::filesystem::path> own = {});
 
-  // The path of a guard or gate (guarded_load.h), which is no library.
+  // The path of a guard or gate (guarded_load.h), which is not a library.
   void pass_over(const std::string& guard) { guards_.insert(guard); }
 
   // Judges what has been mapped since the last call; the first call judges everything. EP_FAIL if
