@@ -7,6 +7,7 @@
 #include "host/cli/command_line.h"
 #include "host/cli/commands/weight_sharing.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 
 namespace ephost::cli {
 namespace {

@@ -1,11 +1,8 @@
-// The options that several subcommands share, and the Environment and SessionOptions that they
-// become. Each command declares the groups that it needs.
+// The options that several subcommands share. Each command declares the groups that it needs, and
+// options.h says what they become.
 #pragma once
 
 #include <ephost/environment.h>
-#include <ephost/session.h>
-#include <ephost/session_options.h>
-#include <ephost/status.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -116,34 +113,15 @@ Argument add_pair_option(ArgumentParser& app, const std::string& name,
 [[nodiscard]] std::pair<std::string, std::string> split_pair(std::string_view text,
                                                              char separator = '=');
 
+// The name and the size of an argument NAME=SIZE of --dim or --dim-denotation; nothing if it has
+// another form. A name may contain "=".
+[[nodiscard]] std::optional<std::pair<std::string, int64_t>> parse_dimension(std::string_view text);
+
 // Sets the level and the format of the log, also for the library.
 void apply(const ReportFlags& flags);
 
 // Sets what the library reads from the environment variables of the process whenever it is about
 // to use a file. For commands that read files before they call open_environment, which does it too.
 void apply(const EnvironmentFlags& flags);
-[[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);
-
-// The selection file that a session uses: of --selection, or of find_selection unless --ep or
-// --policy say which providers there are.
-[[nodiscard]] SelectionFile selection_of(const SessionFlags& flags);
-
-// The type name of a provider that is named by type name or short name; the name itself if it is
-// not installed.
-[[nodiscard]] std::string provider_behind(const std::string& name, const Environment& environment);
-
-// Options with what a selection file states; without a path, nothing. A failure says how to do
-// without a file that was not given.
-[[nodiscard]] Result<SessionOptions> read_selection(const SelectionFile& selection);
-
-// The providers of the selection file, then those of --ep. An option of --ep-option goes to the
-// provider that it names by type name or short name; INVALID_ARGUMENT if that one was not asked
-// for, except for the CPU provider, which every session has. A --device goes to the provider that
-// it names, or to the only one that was asked for.
-[[nodiscard]] Result<SessionOptions> make_session_options(const SessionFlags& flags,
-                                                          const Environment& environment);
-
-// What the flags say about a run that begins now.
-[[nodiscard]] RunOptions make_run_options(const RunFlags& flags);
 
 }  // namespace ephost::cli

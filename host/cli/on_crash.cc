@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "host/cli/flags.h"
+#include "host/cli/options.h"
 
 namespace ephost::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "host/cli/measure/measure.h"
 #include "host/cli/measure/statistics.h"
 #include "host/cli/metrics_file.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"

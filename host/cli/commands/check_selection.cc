@@ -8,6 +8,7 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/selection_report.h"

@@ -5,6 +5,7 @@
 #include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 #include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"
 

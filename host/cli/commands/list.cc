@@ -15,6 +15,7 @@
 #include "host/cli/command.h"
 #include "host/cli/commands/probe.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"

@@ -7,6 +7,7 @@
 #include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"

@@ -12,6 +12,7 @@
 #include "host/cli/command.h"
 #include "host/cli/commands/plan_buffers.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"

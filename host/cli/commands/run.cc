@@ -14,6 +14,7 @@
 #include "host/cli/interrupt.h"
 #include "host/cli/measure/statistics.h"
 #include "host/cli/metrics_file.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"

@@ -7,6 +7,7 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/options.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/signing/signer.h"

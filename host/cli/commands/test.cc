@@ -18,6 +18,7 @@
 #include "host/cli/flags.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/metrics_file.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 

@@ -11,6 +11,7 @@
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/on_crash.h"
+#include "host/cli/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"

@@ -188,6 +188,9 @@ int main(int argc, char** argv) {
   const rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGPIPE, SIG_IGN);
+  // Checks run beside each other. Threads of OpenMP that spin while they wait would take the
+  // processor from those that they wait for.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   const ephost::plugin::CrashHandler crash_handler;
   ephost::plugin::arm_exit_guard(EXIT_FAILURE);
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
