@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "host/base/format.h"
 #include "host/base/log.h"
@@ -20,6 +21,13 @@ int64_t now() {
   return std::chrono::duration_cast<std::chrono::seconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+// Without its time and what happened.
+FailureRecord failure_of(const manifest::FoundPlugin& plugin) {
+  return {.name = plugin.manifest.name,
+          .manifest = trust::recorded_path(plugin),
+          .files = trust::version_of_files(plugin)};
 }
 
 }  // namespace
@@ -51,14 +59,25 @@ Status Quarantine::check(const manifest::FoundPlugin& plugin) const {
 void Quarantine::record(const manifest::FoundPlugin& plugin, std::string_view what) const noexcept {
   if (policy_.failures == 0) return;
   try {
-    const Status status = records_.add({now(), plugin.manifest.name, trust::recorded_path(plugin),
-                                        trust::version_of_files(plugin), std::string(what)});
+    FailureRecord failure = failure_of(plugin);
+    failure.time = now();
+    failure.what = what;
+    const Status status = records_.add(std::move(failure));
     if (!status.ok()) {
       log_warning(formatted("the failure of the plugin {} is not recorded: {}",
                             quote(plugin.manifest.file.native()), status.message()));
     }
   } catch (const std::exception&) {  // out of memory: this failure does not count
   }
+}
+
+std::unique_ptr<const CrashRecord> Quarantine::record_crashes(
+    const manifest::FoundPlugin& plugin) const {
+  if (policy_.failures == 0) return nullptr;
+  (void)records_.shorten();  // otherwise no more crashes are recorded
+  return std::make_unique<const CrashRecord>(
+      std::vector{plugin.manifest.subject(), plugin.library.native()},
+      PreparedFailure(records_, failure_of(plugin)));
 }
 
 }  // namespace ephost::plugin

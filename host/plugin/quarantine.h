@@ -1,8 +1,7 @@
 // Plugins that crashed or hung so often in so long are left alone until that time is over, or until
 // their files change. Called by the registry before it loads a plugin, and by whatever runs plugins
-// in workers when one of them dies. What happens in the host's own process is not recorded: a crash
-// there ends the process, and the application sees by itself which plugin it was
-// (host/plugin/calls/crash_handler.h).
+// in workers when one of them dies. In the host's own process, the crash handler records what ends
+// it (host/plugin/calls/crash_records.h); a plugin that hangs there can only be warned of.
 //
 // Records that cannot be read or written never fail anything; a warning says so.
 #pragma once
@@ -10,11 +9,13 @@
 #include <ephost/status.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "host/base/files/failure_records.h"
 #include "host/manifest/search.h"
+#include "host/plugin/calls/crash_records.h"
 #include "host/trust/quarantine_policy.h"
 
 namespace ephost::plugin {
@@ -36,6 +37,11 @@ class Quarantine {
   // "died of SIGSEGV in compute". Waits for other processes
   // that record something, for five seconds at the most.
   void record(const manifest::FoundPlugin& plugin, std::string_view what) const noexcept;
+
+  // The plugin is about to run in this process: crashes in its calls are recorded as long as the
+  // result lives. Null where nothing is recorded.
+  [[nodiscard]] std::unique_ptr<const CrashRecord> record_crashes(
+      const manifest::FoundPlugin& plugin) const;
 
  private:
   FailureRecords records_;

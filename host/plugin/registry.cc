@@ -140,6 +140,7 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
   EPHOST_ASSIGN_OR_RETURN(PluginFiles files, check_before_loading(plugin, host_));
   Status coverage = coverage_of(plugin, files);
   EPHOST_RETURN_IF_ERROR(check_signature(plugin, files.library().bytes(), coverage, signatures));
+  auto crash_record = quarantine_.record_crashes(plugin);
   const bool listed_only = listed_only_ || signatures == SignaturePolicy::kRequire;
   EPHOST_ASSIGN_OR_RETURN(OpenedLibrary opened, open_library(files, listed_only));
   if (coverage.ok() && !opened.unlisted.empty()) {
@@ -149,6 +150,7 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
   }
   EPHOST_ASSIGN_OR_RETURN(auto loaded,
                           negotiate_with(std::move(opened.library), plugin.manifest, host_));
+  loaded->crash_record = std::move(crash_record);
   loaded->manifest_text = plugin.text;
   loaded->coverage = coverage;
   return std::shared_ptr<const LoadedPlugin>(std::move(loaded));

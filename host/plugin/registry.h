@@ -29,7 +29,9 @@ namespace ephost::plugin {
 // A plugin that passed every check. It keeps its library loaded; everything that was made through
 // its tables must be destroyed before the last reference is released.
 struct LoadedPlugin {
-  // First, so that it is destroyed last: the other members point into it.
+  // Crashes are recorded until the library is gone.
+  std::shared_ptr<const CrashRecord> crash_record;
+  // Before the other members, so that it is destroyed after them: they point into it.
   std::shared_ptr<const Library> library;
   manifest::Manifest manifest;
   std::string manifest_text;  // which a signature may cover

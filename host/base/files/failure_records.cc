@@ -28,7 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFirstLine = "ephost failures 1";
 constexpr size_t kFields = 5;
 
 std::string encoded(std::string_view text) {
@@ -61,11 +60,6 @@ std::optional<std::string> decoded(std::string_view text) {
     i += 2;
   }
   return decoded;
-}
-
-std::string to_line(const FailureRecord& record) {
-  return formatted("{}\t{}\t{}\t{}\t{}\n", record.time, encoded(record.name),
-                   encoded(record.manifest), encoded(record.files), encoded(record.what));
 }
 
 std::optional<FailureRecord> parse_line(std::string_view line) {
@@ -103,8 +97,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 // A lock of all processes that write the file, on a file beside it that is never replaced.
 class WriteLock {
  public:
-  static Result<WriteLock> take(const fs::path& file) {
-    const fs::path path = file.native() + ".lock";
+  static Result<WriteLock> take(const fs::path& path) {
     const int descriptor =
         ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (descriptor < 0) return file_error("open", path, errno);
@@ -165,11 +158,14 @@ FailureRecords::Content FailureRecords::read() const {
   size_t bad = 0;
   for (size_t i = 1; i < lines.size(); ++i) {
     std::optional<FailureRecord> record = parse_line(lines[i]);
-    if (record && content.records.size() < kMostRecords) {
+    if (record) {
       content.records.push_back(std::move(*record));
     } else {
       ++bad;
     }
+  }
+  if (content.records.size() > kMostRecords) {
+    content.records.erase(content.records.begin(), content.records.end() - kMostRecords);
   }
   if (lines.empty() || lines.front() != kFirstLine) {
     content.records.clear();
@@ -186,11 +182,11 @@ Status FailureRecords::write(const std::vector<FailureRecord>& records) const {
   auto first = records.end();
   const size_t most = std::min(records.size(), kMostRecords);
   while (static_cast<size_t>(records.end() - first) < most) {
-    size += to_line(*(first - 1)).size();
+    size += line_of(*(first - 1)).size();
     if (size > kMostBytes) break;
     --first;
   }
-  for (; first != records.end(); ++first) text += to_line(*first);
+  for (; first != records.end(); ++first) text += line_of(*first);
   return write_file_atomically(file_, as_bytes(text), private_file_system());
 }
 
@@ -198,16 +194,29 @@ Status FailureRecords::add(FailureRecord record) const {
   if (file_.empty()) return nowhere_to_write();
   if (record.what.size() > kMostText) record.what.resize(kMostText);
   EPHOST_RETURN_IF_ERROR(make_private_folders(file_.parent_path()));
-  EPHOST_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::take(file_));
+  EPHOST_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::take(lock_file()));
   std::vector<FailureRecord> records = read().records;
   records.push_back(std::move(record));
   return write(records);
 }
 
+Status FailureRecords::shorten() const {
+  std::error_code failure;
+  const uintmax_t size = fs::file_size(file_, failure);
+  if (failure || size <= kMostBytes / 2) return {};
+  EPHOST_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::take(lock_file()));
+  return write(read().records);
+}
+
+std::string FailureRecords::line_of(const FailureRecord& record) {
+  return formatted("{}\t{}\t{}\t{}\t{}\n", record.time, encoded(record.name),
+                   encoded(record.manifest), encoded(record.files), encoded(record.what));
+}
+
 Result<size_t> FailureRecords::remove(std::string_view name) const {
   std::error_code ignored;
   if (file_.empty() || !fs::exists(file_, ignored)) return size_t{0};
-  EPHOST_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::take(file_));
+  EPHOST_ASSIGN_OR_RETURN(const WriteLock lock, WriteLock::take(lock_file()));
   std::vector<FailureRecord> records = read().records;
   const size_t removed = std::erase_if(
       records, [&](const FailureRecord& record) { return name.empty() || record.name == name; });

@@ -32,6 +32,7 @@ class FailureRecords {
   static constexpr size_t kMostRecords = 256;
   static constexpr size_t kMostBytes = size_t{256} * 1024;
   static constexpr size_t kMostText = 512;  // bytes of `what`; longer texts are cut off
+  static constexpr std::string_view kFirstLine = "ephost failures 1";
 
   // The file need not exist. If `file` is empty, nothing is recorded.
   explicit FailureRecords(std::filesystem::path file) : file_(std::move(file)) {}
@@ -42,7 +43,7 @@ class FailureRecords {
   [[nodiscard]] static std::filesystem::path default_file();
 
   struct Content {
-    std::vector<FailureRecord> records;  // oldest first
+    std::vector<FailureRecord> records;  // oldest first, and the newest of too many
     std::string problem;                 // why some or all of the file was ignored; or empty
   };
   // A missing file has no records. A file that others may change (host/base/files/ownership.h), or
@@ -57,6 +58,15 @@ class FailureRecords {
   // Removes the records of the plugins whose name is `name`, all if that is empty, and returns how
   // many there were. Failures as for `add`.
   [[nodiscard]] Result<size_t> remove(std::string_view name) const;
+
+  // Drops the oldest records of a file that has too many, as crashes only add theirs
+  // (prepared_failure.h).
+  [[nodiscard]] Status shorten() const;
+
+  // The line of a record in the file.
+  [[nodiscard]] static std::string line_of(const FailureRecord& record);
+  // The file on which writers have a lock (flock). It is never replaced.
+  [[nodiscard]] std::filesystem::path lock_file() const { return file_.native() + ".lock"; }
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/crash_records.h"
 #include "host/plugin/calls/guard_ranges.h"
 #include "host/plugin/calls/raw_text.h"
 
@@ -61,6 +62,11 @@ bool add_signal(RawText& text, int signal, const siginfo_t& info) {
   return true;
 }
 
+// Whether this process sent the signal to itself, by an instruction or with abort.
+bool is_own(int signal, const siginfo_t& info) {
+  return is_fault(signal, info) || (info.si_code <= 0 && info.si_pid == ::getpid());
+}
+
 // A crash in one call is reported only once, although the next handler may abort and so signal
 // again.
 bool report_call(std::string_view where, int signal, const siginfo_t& info,
@@ -73,6 +79,13 @@ bool report_call(std::string_view where, int signal, const siginfo_t& info,
   return true;
 }
 
+// A crash in another thread may be the application's, and is not recorded.
+void record(int signal, const ThreadCalls::Snapshot& call) {
+  RawText text;
+  text.add("died of ").add(kSignals[index_of(signal)].name).add(" in ").add(call);
+  record_crash(call.site, text.text());
+}
+
 // Where no plugin is called: a thread of one may still reach what its call was lent.
 void report_range(int signal, const siginfo_t& info) {
   RawText text;
@@ -82,7 +95,14 @@ void report_range(int signal, const siginfo_t& info) {
 
 void report(int signal, const siginfo_t& info) {
   const ThreadCalls* const mine = ThreadCalls::mine_if_any();
-  if (mine != nullptr && report_call(" in ", signal, info, mine->snapshot())) return;
+  if (mine != nullptr) {
+    const ThreadCalls::Snapshot call = mine->snapshot();
+    const bool is_first = call.number != last_reported.load();
+    if (report_call(" in ", signal, info, call)) {
+      if (is_first && is_own(signal, info)) record(signal, call);
+      return;
+    }
+  }
   bool is_reported = false;
   for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr; calls = calls->next()) {
     calls->try_with_snapshot([&](const ThreadCalls::Snapshot& call) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "host/plugin/calls/call_scope.h"
+#include "host/plugin/calls/crash_records.h"
 #include "host/plugin/calls/raw_text.h"
 
 namespace ephost::plugin {
@@ -25,15 +26,23 @@ bool is_guarded() { return guarded_process.load() == ::getpid(); }
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
+// "called exit(3) in ..."
+RawText what_was_done(std::string_view function, const int* status,
+                      const ThreadCalls::Snapshot& call) {
+  RawText text;
+  text.add("called ").add(function).add("(");
+  if (status != nullptr) text.add(static_cast<uint64_t>(*status & 0xff));
+  text.add(") in ").add(call);
+  return text;
+}
+
 // Whether this ends a call of a plugin; if so, it has been reported.
 bool report(std::string_view function, const int* status, const ThreadCalls::Snapshot& call) {
   if (call.site.provider.empty()) return false;
   const ExitReport watcher = exit_report.load();
   RawText text;
   if (watcher == nullptr) text.add("error[EP_FAIL]: ");
-  text.add("the plugin called ").add(function).add("(");
-  if (status != nullptr) text.add(static_cast<uint64_t>(*status & 0xff));
-  text.add(") in ").add(call);
+  text.add("the plugin ").add(what_was_done(function, status, call).text());
   text.add(", which no plugin may do; report this to the plugin's vendor");
   if (watcher == nullptr) {
     text.write_line();
@@ -47,7 +56,13 @@ bool report(std::string_view function, const int* status, const ThreadCalls::Sna
 // others.
 bool report_any(std::string_view function, const int* status) {
   const ThreadCalls* const mine = ThreadCalls::mine_if_any();
-  if (mine != nullptr && report(function, status, mine->snapshot())) return true;
+  if (mine != nullptr) {
+    const ThreadCalls::Snapshot call = mine->snapshot();
+    if (report(function, status, call)) {
+      record_crash(call.site, what_was_done(function, status, call).text());
+      return true;
+    }
+  }
   bool is_reported = false;
   for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr && !is_reported;
        calls = calls->next()) {

@@ -124,16 +124,20 @@ class DeathTest(IsolationTest):
     def test_quarantines_a_plugin_that_keeps_dying(self):
         self.save_model()
         command = self.commands()[0]
-        for _ in range(3):
-            process = self.start(*command, EPHOST_QUARANTINE="3/600", EPHOST_FAULT="eph_computation_api.compute:segv")
-            self.assertIn("died of SIGSEGV", process.stderr)
-        process = self.start(*command, EPHOST_QUARANTINE="3/600")
-        self.assertEqual(process.returncode, 5, process.stderr)
-        self.assertIn("quarantined until", process.stderr)
-        self.assertIn("ephost quarantine clear scripted", process.stderr)
-        self.start("quarantine", "clear", "scripted")
-        process = self.start(*command, EPHOST_QUARANTINE="3/600")
-        self.assertEqual(process.returncode, 0, process.stderr)
+        for isolation in ("worker", "none"):
+            command[command.index("--isolation") + 1] = f"scripted={isolation}"
+            for fault in ("segv", "abort", "exit3"):
+                process = self.start(*command, EPHOST_QUARANTINE="3/600",
+                                     EPHOST_FAULT=f"eph_computation_api.compute:{fault}")
+                self.assertNotEqual(process.returncode, 0)
+                self.assertNotIn("quarantined", process.stderr)
+            process = self.start(*command, EPHOST_QUARANTINE="3/600")
+            self.assertEqual(process.returncode, 5, process.stderr)
+            self.assertRegex(process.stderr, "it failed 3 times in 600 s; last it (exited|called exit)")
+            self.assertIn("ephost quarantine clear scripted", process.stderr)
+            self.start("quarantine", "clear", "scripted")
+            process = self.start(*command, EPHOST_QUARANTINE="3/600")
+            self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_goes_on_without_the_provider(self):
         self.save_model()
