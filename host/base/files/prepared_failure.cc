@@ -70,9 +70,12 @@ void PreparedFailure::append(std::string_view what) const noexcept {
     return byte < 0x20 || byte == 0x7f || c == '%' ? '?' : c;
   });
   const bool is_new = state.st_size == 0;
-  const std::array parts = {part(is_new ? FailureRecords::kFirstLine : ""), part(is_new ? "\n" : ""),
+  const std::array parts = {part(is_new ? FailureRecords::kFirstLine : ""),
+                            part(is_new ? "\n" : ""),
                             part({time.data(), static_cast<size_t>(time_end - time.data())}),
-                            part(fields_), part({text.data(), size}), part("\n")};
+                            part(fields_),
+                            part({text.data(), size}),
+                            part("\n")};
   size_t added = 0;
   for (const iovec& one : parts) added += one.iov_len;
   if (static_cast<size_t>(state.st_size) + added > FailureRecords::kMostBytes) return;

@@ -26,23 +26,18 @@ bool is_guarded() { return guarded_process.load() == ::getpid(); }
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
-// "called exit(3) in ..."
-RawText what_was_done(std::string_view function, const int* status,
-                      const ThreadCalls::Snapshot& call) {
-  RawText text;
-  text.add("called ").add(function).add("(");
-  if (status != nullptr) text.add(static_cast<uint64_t>(*status & 0xff));
-  text.add(") in ").add(call);
-  return text;
-}
-
 // Whether this ends a call of a plugin; if so, it has been reported.
 bool report(std::string_view function, const int* status, const ThreadCalls::Snapshot& call) {
   if (call.site.provider.empty()) return false;
+  RawText what;
+  what.add("called ").add(function).add("(");
+  if (status != nullptr) what.add(static_cast<uint64_t>(*status & 0xff));
+  what.add(") in ").add(call);
+  record_crash(call.site, what.text());
   const ExitReport watcher = exit_report.load();
   RawText text;
   if (watcher == nullptr) text.add("error[EP_FAIL]: ");
-  text.add("the plugin ").add(what_was_done(function, status, call).text());
+  text.add("the plugin ").add(what.text());
   text.add(", which no plugin may do; report this to the plugin's vendor");
   if (watcher == nullptr) {
     text.write_line();
@@ -56,13 +51,7 @@ bool report(std::string_view function, const int* status, const ThreadCalls::Sna
 // others.
 bool report_any(std::string_view function, const int* status) {
   const ThreadCalls* const mine = ThreadCalls::mine_if_any();
-  if (mine != nullptr) {
-    const ThreadCalls::Snapshot call = mine->snapshot();
-    if (report(function, status, call)) {
-      record_crash(call.site, what_was_done(function, status, call).text());
-      return true;
-    }
-  }
+  if (mine != nullptr && report(function, status, mine->snapshot())) return true;
   bool is_reported = false;
   for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr && !is_reported;
        calls = calls->next()) {

@@ -31,6 +31,7 @@ TEST(LimitsTest, ProcessorTimeEndsTheWorkerWithTheLimitNamed) {
 }
 
 TEST(LimitsTest, WritingBeyondTheLimitOfMemoryFails) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer needs more memory";
   const test::TempDirectory folder;
   EXPECT_EQ(outcome({.memory = uint64_t{256} << 20}, "try grow " + (folder / "f").string()),
             "answered EFBIG");
