@@ -361,9 +361,9 @@ typedef struct ephost_environment_options {
    * The process's environment is ignored in a privileged process whatever this says. */
   int32_t skip_default_directories;
   /* Not to say on standard error, when the process crashes, which plugin was being called for which
-   * node. For that the process has handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT while
-   * the environment or a session of it lives. They pass each signal on to the handlers that were
-   * there before, which are put back at the end unless others have been installed since. */
+   * node, nor to count it towards its quarantine. For that the process has handlers of SIGSEGV,
+   * SIGBUS, SIGILL, SIGFPE and SIGABRT while the environment or a session of it lives. They pass
+   * each signal on to those that were there before, which are put back unless others came since. */
   int32_t no_crash_handler;
   /* A call of a plugin that takes longer is named in the log while it goes on, at this time, at
    * twice this time, and so on. 0: after 10 seconds; EPHOST_UNKNOWN: never. Of several environments

@@ -39,10 +39,10 @@ struct EnvironmentOptions {
   // and node, at this time, at twice this time, and so on. 0: never. With several environments in
   // the process the shortest one counts for all.
   std::chrono::milliseconds call_warning = std::chrono::seconds(10);
-  // Whether a crash says on standard error, in one line, which plugin was being called for which
-  // node. For that the process has handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT while
-  // the environment or a session of it lives. They pass each signal on to the handlers that were
-  // there before, and these are put back at the end, unless others have been installed since.
+  // Whether a crash says on standard error which plugin was being called for which node, and counts
+  // towards its quarantine. For that the process has handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE
+  // and SIGABRT while the environment or a session of it lives. They pass each signal on to those
+  // that were there before, which are put back at the end, unless others were installed since.
   bool crash_handler = true;
   // The threads that the sessions share.
   ThreadingOptions threading = {};
