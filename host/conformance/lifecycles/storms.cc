@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "host/conformance/lifecycles/lifecycle_checks.h"
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/samples.h"
+#include "host/conformance/support/kept_libraries.h"
 #include "host/conformance/support/process_state.h"
 
 namespace ephost::conformance {
@@ -134,10 +136,12 @@ void check_storm_of_runs(const Subject& subject, Report& report) {
 void check_storm_of_loading(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   Sample sample;
+  std::optional<KeptSystemLibraries> kept;
   {
     const auto storm = prepare(subject, report);
     if (!storm) return;
     sample = storm->samples.front();
+    kept.emplace();
   }
   judge_growth(rounds_of(subject), "loading the plugin for a session and unloading it", report,
                [&] {

@@ -13,6 +13,7 @@
 #include "host/base/text.h"
 #include "host/conformance/checks.h"
 #include "host/conformance/support/elf_file.h"
+#include "host/conformance/support/kept_libraries.h"
 #include "host/conformance/support/probe.h"
 #include "host/conformance/support/process_state.h"
 #include "host/manifest/platform.h"
@@ -223,7 +224,10 @@ void check_load_again(const Subject& subject, Report& report) {
 }
 
 void check_load_storm(const Subject& subject, Report& report) {
-  if (!need_plugin(subject, report)) return;
+  auto plugin = need_plugin(subject, report);
+  if (!plugin) return;
+  const KeptSystemLibraries kept;
+  plugin.reset();
   const int rounds = subject.level == Level::kFull ? 50 : 10;
   judge_growth(rounds, "loading and unloading the plugin", report,
                [&] { static_cast<void>(load_plugin(subject)); });
