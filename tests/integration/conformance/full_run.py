@@ -32,11 +32,13 @@ LEFT_OUT = {
              NO_WISHES | NO_OPEN_OPTIONS | NO_OPTIONS_OF_RUNS |
              {"25.3", "25.4", "25.6", "25.7", "25.8", "25.10", "25.11", "62.1"},
     # It takes a Mul by a constant with the Add of another one behind it.
-    "affine": NO_CHECKSUM | NO_MEMORY | NO_SHARING | NO_OPERATORS | NO_WISHES | NO_OPEN_OPTIONS |
-              {"25.1", "25.2", "25.10"},
+    "affine": NO_CHECKSUM | NO_MEMORY | NO_SHARING | NO_OPERATORS | NO_WISHES | NO_OPEN_OPTIONS | {"25.10"},
     "minimal": NO_CHECKSUM | NO_MEMORY | NO_TARGETS | NO_SHARING | NO_OUTSIDE_CONSTANTS | NO_OPERATORS | NO_WISHES |
                NO_OPEN_OPTIONS | NO_OPTIONS_OF_RUNS | ONE_OPTION,
 }
+
+# Whether a backend test has nodes for it depends on the version of ONNX.
+EITHER_WAY = {"affine": {"25.1", "25.2"}}
 
 
 def main():
@@ -48,8 +50,9 @@ def main():
         print(f"{check['result']:8}  {check['id']:5} {check['name']}  {check['seconds']:.1f} s  {check['figures']}")
     failed = [check for check in checks if check["result"] == "failed"]
     print(json.dumps(failed, indent=1))
-    left_out = {check["id"] for check in checks if check["result"] == "left out"}
-    expected = LEFT_OUT[pathlib.Path(manifest).stem]
+    plugin = pathlib.Path(manifest).stem
+    left_out = {check["id"] for check in checks if check["result"] == "left out"} - EITHER_WAY.get(plugin, set())
+    expected = LEFT_OUT[plugin]
     for what, ids in (("left out, and should be tried", left_out - expected),
                       ("tried, and is said to be left out", expected - left_out)):
         if ids:
