@@ -87,15 +87,16 @@ TEST_F(PreparedFailures, DoNotWaitForALock) {
 TEST_F(PreparedFailures, AreRefusedByAFullFileUntilItIsShortened) {
   const PreparedFailure failure = prepared();
   const std::string what(FailureRecords::kMostText, 'x');
+  const std::string last(FailureRecords::kMostText, 'y');
   for (int i = 0; i < 600; ++i) failure.append(what);
   EXPECT_LE(std::filesystem::file_size(file_), FailureRecords::kMostBytes);
-  failure.append("the last one");
-  EXPECT_EQ(content().find("the last one"), std::string::npos);
+  failure.append(last);
+  EXPECT_EQ(content().find(last), std::string::npos);
   ASSERT_TRUE(records_.shorten().ok());
   EXPECT_THAT(records_.read().records, SizeIs(FailureRecords::kMostRecords));
-  failure.append("the last one");
+  failure.append(last);
   EXPECT_EQ(records_.read().problem, "");
-  EXPECT_EQ(records_.read().records.back().what, "the last one");
+  EXPECT_EQ(records_.read().records.back().what, last);
 }
 
 TEST_F(PreparedFailures, AreNoneWithoutAFile) {
