@@ -39,7 +39,7 @@ class FaultTest(CommandLineTest):
         environment = {name: value for name, value in os.environ.items()
                        if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
-                           EPHOST_FAULT=fault)
+                           EPHOST_QUARANTINE="off", EPHOST_FAULT=fault)
         command = [EPHOST, "run", "model.onnx", "--plugin-path", str(FAULTY), "--ep", "scripted",
                    "--ep-option", f"scripted:claim={claim}",
                    "--ep-option", "scripted:keep_state=true", *arguments]
