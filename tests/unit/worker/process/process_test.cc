@@ -58,7 +58,7 @@ TEST(WorkerProcessTest, KillsAWorkerThatIsNotReadyInTime) {
 
 // Where the first call of a channel is lost, it waits for ten seconds.
 TEST(WorkerProcessTest, AnswersTheFirstCallOfEachChannelAtOnce) {
-  const auto began = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::duration waited{};
   for (int i = 0; i < 20; ++i) {
     auto worker = WorkerProcess::start(test_options());
     ASSERT_TRUE(worker.ok()) << worker.status().to_string();
@@ -68,11 +68,13 @@ TEST(WorkerProcessTest, AnswersTheFirstCallOfEachChannelAtOnce) {
       ASSERT_TRUE(channel.ok()) << channel.status().to_string();
       // The thread of the worker's end gets time to start, and to sleep.
       std::this_thread::sleep_for(std::chrono::microseconds(i * 20));
+      const auto began = std::chrono::steady_clock::now();
       ASSERT_EQ(*ask(**channel, "echo"), "echo");
+      waited += std::chrono::steady_clock::now() - began;
       leases.push_back(std::move(*channel));
     }
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(9));
+  EXPECT_LT(waited, std::chrono::seconds(9));
 }
 
 TEST(WorkerProcessTest, TellsOfEachFailureEvenIfItIsDestroyedAtOnce) {
