@@ -170,7 +170,7 @@ void check_concurrent_sessions(const Subject& subject, Report& report) {
     Result<Values> outputs = session.ok() ? session->run(sample.inputs.front()) : session.status();
     expected.push_back(outputs.ok() ? std::move(*outputs) : Values());
   }
-  const Budget budget(bench->by_level(milliseconds(500), milliseconds(8'000)));
+  const Budget budget(bench->by_level(milliseconds(1500), milliseconds(8'000)));
   FirstFinding finding;
   std::atomic<uint64_t> sessions = 0;
   const auto turn = [&](size_t first) {

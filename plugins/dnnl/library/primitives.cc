@@ -1,6 +1,7 @@
 #include "plugins/dnnl/library/primitives.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <tuple>
 
@@ -150,6 +151,22 @@ dnnl::primitive_desc_base describe_in_layout(const PrimitiveSettings& settings,
 
 #if DNNL_VERSION_MAJOR >= 3
 
+// The library's own form of a layout, with 0 for what its comparison ignores: padding, and fields
+// that mean nothing in this layout. They need not be initialised, and so differ by process.
+std::vector<uint8_t> own_form(const Layout& layout) {
+  std::vector<uint8_t> form = Layout(layout).get_blob();
+  uint32_t word = 0;  // no field is smaller
+  for (size_t at = 0; at + sizeof(word) <= form.size(); at += sizeof(word)) {
+    std::memcpy(&word, &form[at], sizeof(word));
+    if (word == 0) continue;
+    const uint32_t other = ~word;
+    std::memcpy(&form[at], &other, sizeof(word));
+    if (Layout(form) == layout) word = 0;
+    std::memcpy(&form[at], &word, sizeof(word));
+  }
+  return form;
+}
+
 LayoutFields layout_fields(const Layout& layout) {
   LayoutFields fields;
   dnnl_data_type_t data_type = dnnl_data_type_undef;
@@ -173,8 +190,8 @@ LayoutFields layout_fields(const Layout& layout) {
   // Version 3 doesn't tell whether there is extra data. Only layouts of integers have any, for the
   // compensation of zero points; their own form includes it.
   if (!fields.is_blocked || data_type == dnnl_s8 || data_type == dnnl_u8) {
-    const std::vector<uint8_t> blob = Layout(layout).get_blob();
-    fields.rest.assign(blob.begin(), blob.end());
+    const std::vector<uint8_t> form = own_form(layout);
+    fields.rest.assign(form.begin(), form.end());
   }
   return fields;
 }
