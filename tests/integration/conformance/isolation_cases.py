@@ -12,9 +12,14 @@ class IsolationTest(KitTest):
         return {number: (check["result"], check.get("reason")) for number, check in checks.items()}
 
     def expect_the_same(self, manifest):
-        in_worker = self.verdicts(manifest, "worker")
+        verdicts = [self.verdicts(manifest, isolation) for isolation in ("worker", "none")]
+        # A search for models takes a limited time, in which a busy machine may find none.
+        vain = {number for one in verdicts for number, (_, reason) in one.items()
+                if (reason or "").startswith("the provider takes no node of")}
+        in_worker, in_process = ({number: verdict for number, verdict in one.items() if number not in vain}
+                                 for one in verdicts)
         self.assertGreater(len(in_worker), 100)
-        self.assertEqual(in_worker, self.verdicts(manifest, "none"))
+        self.assertEqual(in_worker, in_process)
 
     def test_cpu(self):
         self.expect_the_same(PLUGINS / "cpu.yaml")
