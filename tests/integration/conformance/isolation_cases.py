@@ -15,10 +15,10 @@ class IsolationTest(KitTest):
         verdicts = [self.verdicts(manifest, isolation) for isolation in ("worker", "none")]
         # A search for models takes a limited time, in which a busy machine may find none.
         vain = {number for one in verdicts for number, (_, reason) in one.items()
-                if (reason or "").startswith("the provider takes no node of")}
+                if (reason or "").startswith(("the provider takes no node of", "the provider writes no contexts of"))}
         in_worker, in_process = ({number: verdict for number, verdict in one.items() if number not in vain}
                                  for one in verdicts)
-        self.assertGreater(len(in_worker), 100)
+        self.assertGreater(len(in_worker), 90)
         self.assertEqual(in_worker, in_process)
 
     def test_cpu(self):
