@@ -96,7 +96,7 @@ class Registry {
   [[nodiscard]] Status check(const manifest::FoundPlugin& plugin,
                              SignaturePolicy signatures = SignaturePolicy::kOff);
 
-  // Where failures of plugins in workers are recorded.
+  // Where failures of plugins are recorded.
   [[nodiscard]] const Quarantine& quarantine() const { return quarantine_; }
 
   // In the order of the manifest files' paths.

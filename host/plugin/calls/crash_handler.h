@@ -1,6 +1,6 @@
-// Prints one line on standard error that names the plugin call during which the process crashed.
-// Everything else stays as without it: core dumps, the exit status, and the handlers of the
-// application, a sanitizer or an interpreter.
+// Prints one line on standard error that names the plugin call during which the process crashed,
+// and records the crash (crash_records.h). Everything else stays as without it: core dumps, the
+// exit status, and the handlers of the application, a sanitizer or an interpreter.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // For programs: a plugin that ends the process, with any status, must not look like success. The
-// running calls (call_scope.h) tell which plugin did.
+// running calls (call_scope.h) tell which plugin did, and crash_records.h records it.
 #pragma once
 
 #include <string_view>
