@@ -27,7 +27,7 @@ constexpr std::string_view kPart = "claims";
 
 SampleRequest request_of(const Bench& bench) {
   return {.count = bench.by_level<size_t>(24, 100),
-          .time = bench.by_level(milliseconds(400), milliseconds(10'000))};
+          .time = bench.by_level(milliseconds(1500), milliseconds(10'000))};
 }
 
 void find_different(const Sample& sample, std::string_view how, const std::string& now,
