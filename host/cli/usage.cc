@@ -37,8 +37,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-// An option that the command does not have; null if all are known. The value of an unknown option
-// is an unexpected argument too, so options come first.
+// An option that the command does not have; null if all are known.
 std::optional<std::string> unknown_option(const CLI::App& command, const std::string& name) {
   const std::vector<std::string> left = command.remaining();
   const auto found = std::ranges::find_if(left, is_option);
@@ -53,13 +52,15 @@ std::optional<std::string> unknown_option(const CLI::App& command, const std::st
                    did_you_mean(word, known, "--"));
 }
 
+// A word where a command is expected; null if there is none. Words behind an unknown option may be
+// its value.
 std::optional<std::string> unknown_command(const CLI::App& command, const std::string& name) {
   const std::vector<std::string> left = command.remaining();
   std::vector<std::string> known;
   for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
     known.push_back(subcommand->get_name());
   }
-  if (left.empty() || known.empty()) return std::nullopt;
+  if (left.empty() || is_option(left.front()) || known.empty()) return std::nullopt;
   return formatted("{} is not a command of \"{}\"{}", quote(left.front()), name,
                    did_you_mean(left.front(), known, ""));
 }
@@ -73,10 +74,10 @@ Status usage_error(const CLI::App& root, const CLI::ParseError& error) {
   // Other errors have nothing to do with what is left.
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
       dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    if (const auto option = unknown_option(command, name)) {
-      what = *option;
-    } else if (const auto unknown = unknown_command(command, name)) {
+    if (const auto unknown = unknown_command(command, name)) {
       what = *unknown;
+    } else if (const auto option = unknown_option(command, name)) {
+      what = *option;
     }
   }
   return Status(StatusCode::kInvalidArgument, formatted("{}; see \"{} --help\"", what, name));

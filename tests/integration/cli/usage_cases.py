@@ -57,6 +57,7 @@ class UsageTest(CommandLineTest):
 
     def test_suggests_the_command_or_option_that_was_meant(self):
         for arguments, suggestion in ((("lst",), "list"), (("cache", "purne", "."), "prune"),
+                                      (("rnu", "m.onnx", "--ep", "dnnl"), "run"),
                                       (("run", "m.onnx", "--profil", "x.json"), "--profile"),
                                       (("run", "m.onnx", "--selction=x"), "--selection"),
                                       (("list", "--format", "jsno"), "json"),
