@@ -62,6 +62,38 @@ class Errors(PackageTest):
             with self.assertRaises(TypeError):
                 ort.ModelCompiler(*arguments)
 
+    def test_names_of_inputs_are_texts(self):
+        for name in (1, b"x", "\ud800"):
+            with self.subTest(name=name), self.assertRaisesRegex(TypeError, "keys are not all texts"):
+                self.session.run(None, {name: self.x})
+
+    def test_providers_are_names_with_or_without_options(self):
+        for one in (3, ("CPUExecutionProvider", {}, 1), ("CPUExecutionProvider", "x"), None):
+            with self.subTest(provider=one), self.assertRaisesRegex(TypeError, "a name and a dict of options"):
+                ort.InferenceSession(identity_of(TensorProto.FLOAT, (3,)), providers=[one])
+
+    def test_a_number_of_threads_is_a_number(self):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = "many"
+        with self.assertRaisesRegex(ort.InvalidArgument, "session.intra_op_num_threads.*\"many\""):
+            ort.InferenceSession(identity_of(TensorProto.FLOAT, (3,)), options)
+
+    def test_numbers_of_enumerations_are_checked(self):
+        for severity in (-2, 5, "high"):
+            with self.subTest(severity=severity), self.assertRaisesRegex(ort.InvalidArgument, "from 0 .* to 4"):
+                options = ort.SessionOptions()
+                options.log_severity_level = severity
+                ort.InferenceSession(identity_of(TensorProto.FLOAT, (3,)), options)
+        with self.assertRaisesRegex(ort.InvalidArgument, "from 0 .* to 4"):
+            ort.RunOptions().log_severity_level = 5
+        with self.assertRaisesRegex(ValueError, "99 is not a valid OrtExecutionProviderDevicePolicy"):
+            ort.SessionOptions().set_provider_selection_policy(99)
+
+    def test_no_memory_is_at_the_null_address(self):
+        binding = self.session.io_binding()
+        with self.assertRaisesRegex(ort.InvalidArgument, "null address"):
+            binding.bind_input(self.session.get_inputs()[0].name, "cpu", 0, np.float32, [3], 0)
+
     def test_a_model_that_cannot_be_read_is_refused(self):
         self.refusal(ort.NoSuchFile, ort.InferenceSession, self.folder / "absent.onnx")
         self.refusal(ort.InvalidProtobuf, ort.InferenceSession, b"no model")

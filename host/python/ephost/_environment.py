@@ -33,9 +33,13 @@ def environment() -> _ephost.Environment:
 def set_default_logger_severity(severity: int) -> None:
     """Messages below it are dropped by sessions that state no other: 0 verbose, 1 info, 2 warnings (at first),
     3 errors, 4 fatal ones. What the search for plugins says obeys only a call before the first session."""
+    _settings["log_severity_level"] = checked_severity(severity)
+
+
+def checked_severity(severity: int) -> int:
     if severity not in range(5):
-        raise invalid_argument(f"the severity is {severity}; give a number from 0 (verbose) to 4 (fatal)")
-    _settings["log_severity_level"] = int(severity)
+        raise invalid_argument(f"the severity is {severity!r}; give a number from 0 (verbose) to 4 (fatal)")
+    return int(severity)
 
 
 def default_logger_severity() -> int:
@@ -83,7 +87,7 @@ def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[
     known.update({plugin.name: plugin.provider for plugin in _provider_plugins()})
     asked: dict[str, dict[str, str]] = {}
     for index, given in enumerate(providers):
-        name, options = (given, {}) if isinstance(given, str) else given
+        name, options = _parted(given)
         if provider_options is not None:
             if options:
                 raise invalid_argument(f"the options of {name} are given both in providers and in provider_options; "
@@ -96,6 +100,14 @@ def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[
             texts = {str(key): _text(value) for key, value in options.items()}
             asked[known[name]] = _with_effect(texts) if known[name] == CPU_PROVIDER else texts
     return list(asked.items())
+
+
+def _parted(given: Any) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(given, str):
+        return given, {}
+    if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str) and isinstance(given[1], Mapping):
+        return given[0], given[1]
+    raise TypeError(f"providers has {given!r}; give names, or tuples of a name and a dict of options")
 
 
 def _with_effect(options: dict[str, str]) -> dict[str, str]:

@@ -107,7 +107,8 @@ class SessionOptions:
 
     def set_provider_selection_policy(self, policy: OrtExecutionProviderDevicePolicy | str) -> None:
         """Lets sessions choose providers and devices, by a policy or its name, e.g. "PREFER_NPU"."""
-        self._policy = _ephost.parse_policy(policy) if isinstance(policy, str) else int(policy)
+        self._policy = _ephost.parse_policy(policy) if isinstance(policy, str) else \
+            int(OrtExecutionProviderDevicePolicy(policy))
 
     def has_providers(self) -> bool:
         return bool(self._providers) or self._policy is not None
@@ -166,7 +167,7 @@ class SessionOptions:
             entries["session.execution_order"] = _ORDERS[ExecutionOrder(self.execution_order)]
         for name in ("intra_op_num_threads", "inter_op_num_threads"):
             if getattr(self, name) != 0:
-                entries[f"session.{name}"] = str(int(getattr(self, name)))
+                entries[f"session.{name}"] = str(getattr(self, name))
         return entries
 
     def _set_functions_and_values(self, options: _ephost.SessionOptions) -> None:
@@ -180,9 +181,9 @@ class SessionOptions:
             options.set_optimized_model_file_path(os.fspath(self.optimized_model_filepath))
         if self.logid:
             options.set_log_id(self.logid)
-        severity = self.log_severity_level if self.log_severity_level >= 0 else _environment.default_logger_severity()
-        if severity >= 0:
-            options.set_log_severity_level(severity)
+        severity = _environment.default_logger_severity() if self.log_severity_level == -1 else self.log_severity_level
+        if severity != -1:
+            options.set_log_severity_level(_environment.checked_severity(severity))
         for name, value in self._initializers:
             options.add_initializer(name, value)
         if self._external:

@@ -29,6 +29,11 @@ void set_timeout(RunOptionsObject& options, std::optional<double> seconds) {
 }
 
 void set_run_severity(RunOptionsObject& options, int level) {
+  if (level < -1 || level > static_cast<int>(LoggingLevel::kFatal)) {
+    raise_if_failed(
+        {StatusCode::kInvalidArgument, "the severity is " + std::to_string(level) +
+                                           "; give a number from 0 (verbose) to 4 (fatal), or -1"});
+  }
   options.values.log_severity_level.reset();
   if (level >= 0) options.values.log_severity_level = static_cast<LoggingLevel>(level);
 }

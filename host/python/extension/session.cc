@@ -146,7 +146,8 @@ class SessionObject {
     std::vector<NamedValue> inputs;
     inputs.reserve(feeds.size());
     for (const auto& [key, object] : feeds) {
-      if (!py::isinstance<py::str>(key)) {
+      if (!py::isinstance<py::str>(key) || PyUnicode_AsUTF8(key.ptr()) == nullptr) {
+        PyErr_Clear();
         throw py::type_error(
             "a run is given a dict whose keys are not all texts; use the names of inputs");
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 namespace ephost {
@@ -79,6 +80,14 @@ TEST(ApiSessionOptions, RefuseNumbersThatMeanNothing) {
   EXPECT_TRUE(refuses(table.set_execution_mode(options.handle(), 2)));
   EXPECT_TRUE(refuses(table.set_graph_optimization_level(options.handle(), -1)));
   EXPECT_TRUE(refuses(table.set_ep_selection_policy(options.handle(), 7)));
+}
+
+TEST(ApiSessionOptions, RefuseNumbersOfNoEnumerator) {
+  SessionOptions options;
+  EXPECT_THROW(options.set_log_severity_level(static_cast<LoggingLevel>(99)),
+               std::invalid_argument);
+  EXPECT_THROW(options.set_ep_selection_policy(static_cast<EpDevicePolicy>(99)),
+               std::invalid_argument);
 }
 
 TEST(ApiSessionOptions, ReportASelectionFileThatIsMissing) {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -48,10 +49,13 @@ Record sized() {
   return record;
 }
 
-// For what can only fail because memory ran out.
+// For what can only fail because memory ran out, or because a number is not one of its enumeration.
 inline void expect_success(ephost_status* status) {
   if (status == nullptr) return;
-  api().status->release(status);
+  const Status failure = take_status(status);
+  if (failure.code() == StatusCode::kInvalidArgument) {
+    throw std::invalid_argument(std::string(failure.message()));
+  }
   throw std::bad_alloc();
 }
 
