@@ -1,5 +1,6 @@
 #include "host/graph/types.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -49,6 +50,12 @@ std::string tensor_text(const ValueType& type, std::span<const std::string> symb
 }  // namespace
 
 uint32_t element_bits(ElementType type) { return element_info(type).bits; }
+
+bool is_aligned(const void* address, ElementType type) {
+  const bool is_pair = type == ElementType::kComplex64 || type == ElementType::kComplex128;
+  const uint64_t alignment = std::max<uint64_t>(element_bits(type) / (is_pair ? 16 : 8), 1);
+  return reinterpret_cast<uintptr_t>(address) % alignment == 0;
+}
 
 std::string_view element_type_name(ElementType type) { return element_info(type).name; }
 

@@ -22,6 +22,10 @@ using ephost::ElementType;
 // two and four to a byte, the first one into its lowest bits.
 [[nodiscard]] uint32_t element_bits(ElementType type);
 
+// Whether an element of the type may lie at this address, which C++ gives the type that stands for
+// it; always for strings and packed elements.
+[[nodiscard]] bool is_aligned(const void* address, ElementType type);
+
 // ONNX's lower-case name, e.g. "float", "int64", "bfloat16"; "undefined" for unknown types.
 [[nodiscard]] std::string_view element_type_name(ElementType type);
 

@@ -74,8 +74,7 @@ Status IoBinding::bind_output(std::string_view name, Value value) {
                             quote(name)));
   }
   EPHOST_RETURN_IF_ERROR(check_value(wanted, "output", value));
-  state_->outputs[i] = std::move(value);
-  state_->bound_memory[i] = state_->outputs[i].bytes().data();
+  state_->outputs.bind(i, std::move(value));
   return Status::ok_status();
 }
 
@@ -87,8 +86,7 @@ Status IoBinding::bind_output(std::string_view name, const MemoryInfo& memory) {
                             "in host memory, so bind it to MemoryInfo::cpu()",
                             quote(name), quote(memory.name), memory.device_type, memory.device_id));
   }
-  state_->outputs[i] = Value();
-  state_->bound_memory[i] = nullptr;
+  state_->outputs.bind(i, Value());
   return Status::ok_status();
 }
 
@@ -98,8 +96,7 @@ void IoBinding::clear_bound_inputs() {
 }
 
 void IoBinding::clear_bound_outputs() {
-  std::ranges::fill(state_->outputs, Value());
-  std::ranges::fill(state_->bound_memory, nullptr);
+  state_->outputs = session::BoundOutputs(state_->session->outputs.size());
 }
 
 std::vector<std::string> IoBinding::output_names() const {
@@ -108,15 +105,14 @@ std::vector<std::string> IoBinding::output_names() const {
   return names;
 }
 
-const std::vector<Value>& IoBinding::outputs() const { return state_->outputs; }
+const std::vector<Value>& IoBinding::outputs() const { return state_->outputs.values(); }
 
 Result<IoBinding> Session::create_binding() const {
   auto state = std::make_unique<IoBinding::State>();
   state->session = state_.get();
   state->inputs.resize(state_->inputs.size());
   state->input_slots.resize(state_->inputs.size(), nullptr);
-  state->outputs.resize(state_->outputs.size());
-  state->bound_memory.resize(state_->outputs.size(), nullptr);
+  state->outputs = session::BoundOutputs(state_->outputs.size());
   return IoBinding(std::move(state));
 }
 
@@ -126,20 +122,11 @@ Status Session::run(IoBinding& binding, const RunOptions& options) {
     return Status(StatusCode::kInvalidArgument,
                   "the binding belongs to another session; create one with this session");
   }
-  EPHOST_RETURN_IF_ERROR(session::without_exceptions(
-      "running a session", [&] { return state_->run(bound.input_slots, bound.outputs, options); }));
-  for (size_t i = 0; i < bound.outputs.size(); ++i) {
-    if (bound.bound_memory[i] == nullptr) continue;
-    if (bound.outputs[i].bytes().data() == bound.bound_memory[i]) continue;
-    bound.bound_memory[i] = nullptr;
-    return Status(StatusCode::kInvalidArgument,
-                  formatted("output {} came out as {}, which is not the shape of the memory bound "
-                            "for it; bind memory of that shape",
-                            quote(state_->outputs[i].name),
-                            runtime::describe_tensor(bound.outputs[i].element_type(),
-                                                     bound.outputs[i].shape())));
-  }
-  return Status::ok_status();
+  EPHOST_ASSIGN_OR_RETURN(const std::span<Value> outputs,
+                          bound.outputs.begin_run(bound.input_slots, state_->outputs));
+  Status status = session::without_exceptions(
+      "running a session", [&] { return state_->run(bound.input_slots, outputs, options); });
+  return bound.outputs.end_run(std::move(status), state_->outputs);
 }
 
 }  // namespace ephost

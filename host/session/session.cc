@@ -9,7 +9,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
-#include "host/runtime/values/sparse_value.h"
+#include "host/runtime/values/readable_inputs.h"
 #include "host/session/caching/context_generation.h"
 #include "host/session/caching/lock_wait.h"
 #include "host/session/caching/session_cache.h"
@@ -277,8 +277,8 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
 Status Session::State::run_model(std::span<const Value* const> run_inputs,
                                  std::span<Value> run_outputs, const RunOptions& options) {
   const session::RunLog scope(log, options);
-  runtime::DenseInputs dense;
-  EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, max_dense_bytes));
+  runtime::ReadableInputs readable;
+  EPHOST_ASSIGN_OR_RETURN(run_inputs, readable.make(run_inputs, max_dense_bytes));
   if (recovery != nullptr) return recovery->run(run_inputs, run_outputs, options);
   return created->run(run_inputs, run_outputs, options);
 }

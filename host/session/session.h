@@ -40,7 +40,10 @@ class IoBinding {
   // a sparse tensor the dense form is made now.
   [[nodiscard]] Status bind_input(std::string_view name, Value value);
   // Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
-  // run, which later runs overwrite while its shape stays.
+  // run, which later runs overwrite while its shape stays and no input lies in it. A run never
+  // writes what it reads: an output in memory of an input, or at an address that its type does not
+  // admit, is copied there in the end. A run fails with INVALID_ARGUMENT where two outputs are
+  // bound to memory in common.
   [[nodiscard]] Status bind_output(std::string_view name, Value value);
   // Lets the host allocate an output, in that memory, where it was bound to the caller's before;
   // the next run makes a new value. INVALID_ARGUMENT for memory that is not the host's. As ONNX

@@ -16,6 +16,7 @@
 #include "host/session/metrics/metrics.h"
 #include "host/session/recovery/recovery.h"
 #include "host/session/recovery/session_model.h"
+#include "host/session/runs/bound_outputs.h"
 #include "host/session/session.h"
 
 namespace ephost {
@@ -82,8 +83,7 @@ struct IoBinding::State {
   const Session::State* session = nullptr;
   std::vector<Value> inputs;  // by graph input; empty ones are not bound
   std::vector<const Value*> input_slots;
-  std::vector<Value> outputs;                  // by graph output
-  std::vector<const std::byte*> bound_memory;  // of outputs that the caller bound; else null
+  session::BoundOutputs outputs{0};  // by graph output
 };
 
 }  // namespace ephost

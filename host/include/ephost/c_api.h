@@ -229,7 +229,8 @@ typedef struct ephost_value_api {
   ephost_status* (*create_tensor)(int32_t element_type, const int64_t* shape, uint64_t rank,
                                   ephost_value** out_value);
   /* A tensor over memory of the application's, which must hold exactly the bytes of the shape
-   * (INVALID_ARGUMENT otherwise). `release` is called with `context` when nobody uses the tensor
+   * (INVALID_ARGUMENT otherwise). Where its type does not admit elements at this address, what
+   * reads it makes a copy first. `release` is called with `context` when nobody uses the tensor
    * any more, on the thread that gave it up last; without it, the memory must outlive the tensor
    * and everything that was made of it. After a failure it is not called. */
   ephost_status* (*create_tensor_with_data)(int32_t element_type, const int64_t* shape,
@@ -1067,7 +1068,10 @@ typedef struct ephost_session_api {
   ephost_status* (*bind_input)(ephost_binding* binding, const char* name,
                                const ephost_value* value);
   /* Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
-   * run, which later runs overwrite while its shape stays. */
+   * run, which later runs overwrite while its shape stays and no input lies in it. A run never
+   * writes what it reads: an output in memory of an input, or at an address that its type does not
+   * admit, is copied there in the end. A run fails with INVALID_ARGUMENT where two outputs are
+   * bound to memory in common. */
   ephost_status* (*bind_output)(ephost_binding* binding, const char* name,
                                 const ephost_value* value);
   /* Lets the host allocate an output, in that memory, where it was bound to the caller's before;

@@ -217,12 +217,8 @@ Result<graph::SparseTensor> TensorImporter::sparse_tensor(const onnx::SparseTens
 }
 
 void align_data(Tensor& tensor) {
-  const size_t element = graph::element_bits(tensor.type) / 8;
-  const bool is_complex =
-      tensor.type == ElementType::kComplex64 || tensor.type == ElementType::kComplex128;
-  const size_t alignment = std::max<size_t>(is_complex ? element / 2 : element, 1);
   const std::span<const std::byte> bytes = tensor.data.bytes;
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0) return;
+  if (graph::is_aligned(bytes.data(), tensor.type)) return;
   const Blob unaligned = std::exchange(tensor.data, graph::make_blob({bytes.begin(), bytes.end()}));
   release_pages(unaligned.bytes);
 }

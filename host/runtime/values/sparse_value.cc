@@ -199,24 +199,6 @@ Result<Value> make_dense(const SparseTensor& sparse) {
   return dense;
 }
 
-Result<std::span<const Value* const>> DenseInputs::make(std::span<const Value* const> inputs,
-                                                        uint64_t max_bytes) {
-  const auto is_sparse = [](const Value* value) {
-    return value != nullptr && value->kind() == ValueKind::kSparseTensor;
-  };
-  const auto count = static_cast<size_t>(std::ranges::count_if(inputs, is_sparse));
-  if (count == 0) return inputs;
-  slots_.assign(inputs.begin(), inputs.end());
-  dense_.reserve(count);
-  for (const Value*& slot : slots_) {
-    if (!is_sparse(slot)) continue;
-    EPHOST_ASSIGN_OR_RETURN(dense_.emplace_back(), slot->to_dense(max_bytes));
-    max_bytes -= tensor_bytes(slot->element_type(), slot->shape()).value();
-    slot = &dense_.back();
-  }
-  return std::span<const Value* const>(slots_);
-}
-
 }  // namespace ephost::runtime
 
 namespace ephost {

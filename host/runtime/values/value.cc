@@ -6,6 +6,7 @@
 #include "host/base/format.h"
 #include "host/graph/types.h"
 #include "host/runtime/values/composite.h"
+#include "host/runtime/values/readable_inputs.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost {
@@ -26,6 +27,12 @@ Result<Value> Value::borrow(ElementType type, std::vector<int64_t> shape,
                   formatted("a tensor of {} cannot borrow memory of {} bytes; pass exactly the "
                             "bytes of the shape (strings cannot be borrowed)",
                             runtime::describe_tensor(type, shape), memory.size()));
+  }
+  if (memory.data() == nullptr && !memory.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("a tensor of {} cannot borrow memory at a null address; pass that of "
+                            "its first element",
+                            runtime::describe_tensor(type, shape)));
   }
   Value value;
   value.kind_ = ValueKind::kTensor;
@@ -58,12 +65,17 @@ Result<Value> Value::of_strings(std::vector<int64_t> shape, std::vector<std::str
 }
 
 Result<Value> Value::sequence(std::vector<Value> elements, ElementType type) {
+  for (Value& element : elements) {
+    EPHOST_ASSIGN_OR_RETURN(element, runtime::aligned(element));
+  }
   EPHOST_ASSIGN_OR_RETURN(Value value, runtime::splice({}, 0, 0, std::move(elements)));
   if (value.type_ == ElementType::kUndefined) value.type_ = type;
   return value;
 }
 
 Result<Value> Value::map(Value keys, Value values) {
+  EPHOST_ASSIGN_OR_RETURN(keys, runtime::aligned(keys));
+  EPHOST_ASSIGN_OR_RETURN(values, runtime::aligned(values));
   return ValueAccess::map(std::move(keys), std::move(values));
 }
 

@@ -31,20 +31,6 @@ std::optional<std::string_view> why_over(const RunOptions& options) {
   return std::nullopt;
 }
 
-// Whether a run that failed half-way may have changed what it reads.
-bool writes_inputs(std::span<const Value* const> inputs, std::span<const Value> outputs) {
-  const std::less<> before;
-  const auto overlap = [&](std::span<const std::byte> a, std::span<const std::byte> b) {
-    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) &&
-           before(b.data(), a.data() + a.size());
-  };
-  return std::ranges::any_of(outputs, [&](const Value& output) {
-    return std::ranges::any_of(inputs, [&](const Value* input) {
-      return input != nullptr && overlap(input->bytes(), output.bytes());
-    });
-  });
-}
-
 // Whether a failure to make the model again is about the model and the providers that are left,
 // rather than about what the machine, or a worker, lacked at that time.
 bool is_for_good(const Status& failure) {
@@ -91,12 +77,6 @@ Status Recovery::run(std::span<const Value* const> inputs, std::span<Value> outp
     }
     Status status = model->run(inputs, outputs, options);
     if (status.ok() || workers_of(*model).lost().empty() || why_over(options)) return status;
-    if (writes_inputs(inputs, outputs)) {
-      return Status(status.code(),
-                    status.message() +
-                        "; the run is not repeated, as an output lies in the memory "
-                        "of an input; the next run goes on as session.on_crash says");
-    }
   }
 }
 

@@ -33,8 +33,7 @@ class Recovery {
   [[nodiscard]] std::shared_ptr<SessionModel> model() const;
 
   // As SessionModel::run. If a worker ended before or meanwhile, one of the runs that need the
-  // model makes it again, and each is repeated, unless one of its outputs lies in the memory of an
-  // input. Flag and deadline of a run apply to all of that.
+  // model makes it again, and each is repeated. Flag and deadline of a run apply to all of that.
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
                            const RunOptions& options);
 

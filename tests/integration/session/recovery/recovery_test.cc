@@ -234,7 +234,7 @@ TEST_F(RecoveryTest, OptionsOfALostProviderHaveNoEffect) {
   expect_right(*session);
 }
 
-TEST_F(RecoveryTest, ARunThatWritesItsInputsIsNotRepeated) {
+TEST_F(RecoveryTest, ARunThatWritesItsInputsIsRepeatedWithWhatTheyWere) {
   auto session = create_doomed(isolated("restart", {{"claim", "fuse:Neg"}}));
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   std::vector<float> memory(4, 1);
@@ -246,9 +246,7 @@ TEST_F(RecoveryTest, ARunThatWritesItsInputsIsNotRepeated) {
   ASSERT_TRUE(binding->bind_input("x", borrow()).ok());
   ASSERT_TRUE(binding->bind_output("y", borrow()).ok());
   const Status status = session->run(*binding);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("died of SIGSEGV"), HasSubstr("is not repeated")));
-  std::ranges::fill(memory, 1.0F);
-  ASSERT_TRUE(session->run(*binding).ok());
+  ASSERT_TRUE(status.ok()) << status.to_string();
   EXPECT_THAT(memory, ElementsAre(-4.5F, -4.5F, -4.5F, -4.5F));
 }
 

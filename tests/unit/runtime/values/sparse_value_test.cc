@@ -218,28 +218,5 @@ TEST(SparseValue, ShowsItsParts) {
   EXPECT_EQ(sparse.element_count(), 0U);
 }
 
-TEST(DenseInputs, ReplaceSparseTensorsWithinOneLimit) {
-  const Value dense = numbers({5});
-  const Value sparse = *Value::of_sparse(coo({0, 1}));
-  const std::vector<const Value*> given = {&dense, &sparse, nullptr, &sparse};
-  DenseInputs inputs;
-  const auto made = inputs.make(given, 48);
-  ASSERT_TRUE(made.ok()) << made.status().to_string();
-  ASSERT_EQ(made->size(), 4U);
-  EXPECT_EQ((*made)[0], &dense);
-  EXPECT_THAT((*made)[1]->elements<float>(), ElementsAre(1, 2, 0, 0, 0, 0));
-  EXPECT_EQ((*made)[2], nullptr);
-  EXPECT_THAT((*made)[3]->elements<float>(), ElementsAre(1, 2, 0, 0, 0, 0));
-  DenseInputs others;
-  EXPECT_THAT(others.make(given, 47).status().message(), HasSubstr("but 23 remain"));
-}
-
-TEST(DenseInputs, LeaveInputsAloneWhereNoneIsSparse) {
-  const Value dense = numbers({5});
-  const std::vector<const Value*> given = {&dense, nullptr};
-  DenseInputs inputs;
-  EXPECT_EQ(inputs.make(given, 0)->data(), given.data());
-}
-
 }  // namespace
 }  // namespace ephost::runtime

@@ -45,6 +45,14 @@ TEST(Value, BorrowsExactlyTheBytesOfItsShape) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(Value, BorrowsNothingAtTheNullAddress) {
+  const std::span<std::byte> nothing(static_cast<std::byte*>(nullptr), 16);
+  const auto refused = Value::borrow(ElementType::kFloat, {4}, nothing);
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("null address"), std::string::npos);
+  EXPECT_TRUE(Value::borrow(ElementType::kFloat, {0}, nothing.first(0)).ok());
+}
+
 TEST(Value, CopiesElements) {
   const std::vector<int32_t> numbers = {1, 2, 3};
   const Value value = *Value::of<int32_t>({3}, numbers);

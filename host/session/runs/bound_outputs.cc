@@ -1,0 +1,93 @@
+#include "host/session/runs/bound_outputs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/graph/types.h"
+#include "host/runtime/values/tensor_memory.h"
+
+namespace ephost::session {
+namespace {
+
+bool overlap(const Value& a, const Value& b) {
+  const std::less<> before;
+  return !a.bytes().empty() && !b.bytes().empty() &&
+         before(a.bytes().data(), b.bytes().data() + b.bytes().size()) &&
+         before(b.bytes().data(), a.bytes().data() + a.bytes().size());
+}
+
+bool reads(const Value& input, const Value& memory) {
+  return overlap(input, memory) || std::ranges::any_of(input.parts(), [&](const Value& part) {
+           return reads(part, memory);
+         });
+}
+
+bool any_reads(std::span<const Value* const> inputs, const Value& memory) {
+  return std::ranges::any_of(
+      inputs, [&](const Value* input) { return input != nullptr && reads(*input, memory); });
+}
+
+}  // namespace
+
+void BoundOutputs::bind(size_t output, Value value) {
+  bound_[output] = value.element_type() == ElementType::kString ? Value() : value;
+  values_[output] = std::move(value);
+}
+
+Status BoundOutputs::check_apart(size_t output, std::span<const ValueDescription> outputs) {
+  for (size_t other = 0; other < output; ++other) {
+    if (!is_bound(other) || !overlap(bound_[other], bound_[output])) continue;
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("outputs {} and {} are bound to memory in common; bind each to memory "
+                            "of its own",
+                            quote(outputs[other].name), quote(outputs[output].name)));
+  }
+  return Status::ok_status();
+}
+
+Result<std::span<Value>> BoundOutputs::begin_run(std::span<const Value* const> inputs,
+                                                 std::span<const ValueDescription> outputs) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (!is_bound(i)) continue;
+    EPHOST_RETURN_IF_ERROR(check_apart(i, outputs));
+    // What an earlier run allocated may have been bound to another output since.
+    for (size_t other = 0; other < values_.size(); ++other) {
+      if (!is_bound(other) && overlap(values_[other], bound_[i])) values_[other] = Value();
+    }
+  }
+  for (Value& value : values_) {
+    const bool is_usable = graph::is_aligned(value.bytes().data(), value.element_type());
+    if (!is_usable || any_reads(inputs, value)) value = Value();
+  }
+  return std::span(values_);
+}
+
+Status BoundOutputs::end_run(Status run, std::span<const ValueDescription> outputs) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (!is_bound(i)) continue;
+    Value& made = values_[i];
+    Value& bound = bound_[i];
+    const bool is_elsewhere = made.bytes().data() != bound.bytes().data();
+    if (!run.ok()) {
+      if (is_elsewhere) made = bound;
+    } else if (made.element_type() != bound.element_type() || made.shape() != bound.shape()) {
+      bound = Value();
+      run = Status(
+          StatusCode::kInvalidArgument,
+          formatted("output {} came out as {}, which is not the shape of the memory bound for it; "
+                    "bind memory of that shape",
+                    quote(outputs[i].name),
+                    runtime::describe_tensor(made.element_type(), made.shape())));
+    } else if (is_elsewhere) {
+      std::ranges::copy(made.bytes(), bound.mutable_bytes().begin());
+      made = bound;
+    }
+  }
+  return run;
+}
+
+}  // namespace ephost::session

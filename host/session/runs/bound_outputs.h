@@ -1,0 +1,45 @@
+// The outputs of a binding, which stay from run to run: in memory of the caller's where that was
+// bound, and else in what the first run allocates.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "host/runtime/values/value.h"
+#include "host/session/session.h"
+
+namespace ephost::session {
+
+class BoundOutputs {
+ public:
+  explicit BoundOutputs(size_t count) : values_(count), bound_(count) {}
+
+  // Has the output written to the memory of `value`, or to any if there is none. Text has no memory
+  // that can be written.
+  void bind(size_t output, Value value);
+
+  // Where a run with these inputs writes its outputs, until `end_run`. What the run reads never
+  // changes under it: an output in memory that it reads, or that its type does not admit, is
+  // computed in other memory. INVALID_ARGUMENT if two outputs are bound to memory in common.
+  [[nodiscard]] Result<std::span<Value>> begin_run(std::span<const Value* const> inputs,
+                                                   std::span<const ValueDescription> outputs);
+  // Puts the outputs where they were bound, unless the run failed with `run`, which is then
+  // returned. INVALID_ARGUMENT for one whose shape is not that of the memory, which is then no
+  // longer bound.
+  [[nodiscard]] Status end_run(Status run, std::span<const ValueDescription> outputs);
+
+  // By output; those of the last run.
+  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
+
+ private:
+  [[nodiscard]] bool is_bound(size_t output) const { return bound_[output].has_value(); }
+  Status check_apart(size_t output, std::span<const ValueDescription> outputs);
+
+  std::vector<Value> values_;
+  std::vector<Value> bound_;  // empty where nothing is bound
+};
+
+}  // namespace ephost::session
