@@ -54,7 +54,7 @@ uint32_t element_bits(ElementType type) { return element_info(type).bits; }
 bool is_aligned(const void* address, ElementType type) {
   const bool is_pair = type == ElementType::kComplex64 || type == ElementType::kComplex128;
   const uint64_t alignment = std::max<uint64_t>(element_bits(type) / (is_pair ? 16 : 8), 1);
-  return reinterpret_cast<uintptr_t>(address) % alignment == 0;
+  return (reinterpret_cast<uintptr_t>(address) & (alignment - 1)) == 0;  // a power of two
 }
 
 std::string_view element_type_name(ElementType type) { return element_info(type).name; }

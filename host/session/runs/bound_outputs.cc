@@ -20,10 +20,18 @@ bool overlap(const Value& a, const Value& b) {
          before(b.bytes().data(), a.bytes().data() + a.bytes().size());
 }
 
+bool is_like(const Value& a, const Value& b) {
+  return a.element_type() == b.element_type() && a.shape() == b.shape();
+}
+
+// Whether the value is one of the type and shape that `memory` has, and lies in that.
+bool is_in(const Value& value, const Value& memory) {
+  return is_like(value, memory) && value.bytes().data() == memory.bytes().data();
+}
+
 bool reads(const Value& input, const Value& memory) {
-  return overlap(input, memory) || std::ranges::any_of(input.parts(), [&](const Value& part) {
-           return reads(part, memory);
-         });
+  return overlap(input, memory) ||
+         std::ranges::any_of(input.parts(), [&](const Value& part) { return reads(part, memory); });
 }
 
 bool any_reads(std::span<const Value* const> inputs, const Value& memory) {
@@ -54,6 +62,7 @@ Result<std::span<Value>> BoundOutputs::begin_run(std::span<const Value* const> i
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!is_bound(i)) continue;
     EPHOST_RETURN_IF_ERROR(check_apart(i, outputs));
+    if (!is_in(values_[i], bound_[i])) values_[i] = bound_[i];
     // What an earlier run allocated may have been bound to another output since.
     for (size_t other = 0; other < values_.size(); ++other) {
       if (!is_bound(other) && overlap(values_[other], bound_[i])) values_[other] = Value();
@@ -71,21 +80,17 @@ Status BoundOutputs::end_run(Status run, std::span<const ValueDescription> outpu
     if (!is_bound(i)) continue;
     Value& made = values_[i];
     Value& bound = bound_[i];
-    const bool is_elsewhere = made.bytes().data() != bound.bytes().data();
-    if (!run.ok()) {
-      if (is_elsewhere) made = bound;
-    } else if (made.element_type() != bound.element_type() || made.shape() != bound.shape()) {
-      bound = Value();
+    if (run.ok() && !is_like(made, bound)) {
       run = Status(
           StatusCode::kInvalidArgument,
           formatted("output {} came out as {}, which is not the shape of the memory bound for it; "
                     "bind memory of that shape",
                     quote(outputs[i].name),
                     runtime::describe_tensor(made.element_type(), made.shape())));
-    } else if (is_elsewhere) {
-      std::ranges::copy(made.bytes(), bound.mutable_bytes().begin());
-      made = bound;
     }
+    if (is_in(made, bound)) continue;
+    if (run.ok()) std::ranges::copy(made.bytes(), bound.mutable_bytes().begin());
+    made = bound;
   }
   return run;
 }

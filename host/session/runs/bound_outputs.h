@@ -27,8 +27,7 @@ class BoundOutputs {
   [[nodiscard]] Result<std::span<Value>> begin_run(std::span<const Value* const> inputs,
                                                    std::span<const ValueDescription> outputs);
   // Puts the outputs where they were bound, unless the run failed with `run`, which is then
-  // returned. INVALID_ARGUMENT for one whose shape is not that of the memory, which is then no
-  // longer bound.
+  // returned. INVALID_ARGUMENT for one whose shape is not that of the memory; it stays bound.
   [[nodiscard]] Status end_run(Status run, std::span<const ValueDescription> outputs);
 
   // By output; those of the last run.

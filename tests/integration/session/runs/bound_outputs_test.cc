@@ -58,8 +58,7 @@ class BoundOutputsTest : public ::testing::Test {
   static constexpr size_t kSize = sizeof(Matrix);
 
   BoundOutputsTest() {
-    auto created =
-        Session::create(test::environment(), test::save(folder_, transposing_model()));
+    auto created = Session::create(test::environment(), test::save(folder_, transposing_model()));
     EXPECT_TRUE(created.ok()) << created.status().to_string();
     session_.emplace(std::move(created).value());
     bind_anew();
@@ -103,7 +102,8 @@ TEST_F(BoundOutputsTest, AreRightWhereverMemoryLies) {
     const Status status = session_->run(*binding_);
     if (y < z + kSize && z < y + kSize) {
       EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-      EXPECT_THAT(status.message(), HasSubstr("outputs \"y\" and \"z\" are bound to memory in common"));
+      EXPECT_THAT(status.message(),
+                  HasSubstr("outputs \"y\" and \"z\" are bound to memory in common"));
       ++refusals;
       continue;
     }
@@ -151,6 +151,32 @@ TEST_F(BoundOutputsTest, AFailedRunLeavesTheInputThatIsWrittenAsItWas) {
   EXPECT_EQ(memory, transposed(numbers(1), 1));
 }
 
+TEST_F(BoundOutputsTest, StayBoundWhereARunHasAnotherShape) {
+  graph::Graph graph = graph::testing::GraphBuilder()
+                           .input("x", test::row_type(graph::kUnknownDim))
+                           .node("Neg", {"x"}, {"y"})
+                           .output("y")
+                           .build();
+  auto session = Session::create(
+      test::environment(), test::save(folder_, test::model_of(std::move(graph)), "open.onnx"));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  auto binding = session->create_binding();
+  ASSERT_TRUE(binding.ok());
+  Value memory = *Value::allocate(ElementType::kFloat, {2});
+  ASSERT_TRUE(binding->bind_output("y", memory).ok());
+  const auto run = [&](const std::vector<float>& x) {
+    const auto size = static_cast<int64_t>(x.size());
+    EXPECT_TRUE(binding->bind_input("x", *Value::of<float>({size}, x)).ok());
+    return session->run(*binding);
+  };
+  ASSERT_TRUE(run({1, 2}).ok());
+  EXPECT_THAT(memory.elements<float>(), ElementsAre(-1, -2));
+  EXPECT_THAT(run({1, 2, 3}).message(),
+              HasSubstr("output \"y\" came out as float[3], which is not the shape of the memory"));
+  ASSERT_TRUE(run({5, 6}).ok());
+  EXPECT_THAT(memory.elements<float>(), ElementsAre(-5, -6));
+}
+
 TEST_F(BoundOutputsTest, PartsOfSequencesAreReadToo) {
   graph::Graph graph =
       graph::testing::GraphBuilder()
@@ -165,8 +191,7 @@ TEST_F(BoundOutputsTest, PartsOfSequencesAreReadToo) {
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   std::vector<float> memory = {1, 2, 3, 4};
   const auto over = [&](size_t first, int64_t count) {
-    const std::span<float> elements =
-        std::span(memory).subspan(first, static_cast<size_t>(count));
+    const std::span<float> elements = std::span(memory).subspan(first, static_cast<size_t>(count));
     return *Value::borrow(ElementType::kFloat, {count}, std::as_writable_bytes(elements));
   };
   auto binding = session->create_binding();
