@@ -273,6 +273,34 @@ class OrtValues(PackageTest):
         self.refusal(ort.InvalidArgument, value.update_inplace, np.array([1, 2, 3], np.float32))
         self.refusal(ort.InvalidArgument, value.update_inplace, np.array([1, 2], np.int32))
 
+    def test_are_updated_from_views_of_themselves(self):
+        memory = np.arange(100, dtype=np.float32)
+        value = ort.OrtValue.ortvalue_from_numpy(memory[3:])
+        value.update_inplace(memory[:-3])
+        np.testing.assert_array_equal(memory[3:], np.arange(97, dtype=np.float32))
+
+    def test_over_a_read_only_array_are_read_only(self):
+        numbers = np.frombuffer(np.arange(3, dtype=np.float32).tobytes(), np.float32)
+        halves = numbers.view(np.uint16)[::1]
+        for value in (ort.OrtValue.ortvalue_from_numpy(numbers),
+                      ort.OrtValue.ortvalue_from_numpy_with_onnx_type(halves, TensorProto.BFLOAT16)):
+            with self.subTest(value.data_type()):
+                for write in (lambda: value.update_inplace(np.ones(3, np.float32)),
+                              lambda: binding.bind_ortvalue_output("y", value)):
+                    binding = ort.InferenceSession(identity_of(TensorProto.FLOAT, (3,))).io_binding()
+                    with self.assertRaisesRegex(ort.InvalidArgument, "array that is read-only"):
+                        write()
+                with self.assertRaisesRegex(BufferError, "read-only"):
+                    value.to_dlpack()
+        value = ort.OrtValue.ortvalue_from_numpy(numbers)
+        self.assertFalse(value.numpy().flags.writeable)
+        np.testing.assert_array_equal(value.numpy(), [0, 1, 2])
+        session = ort.InferenceSession(identity_of(TensorProto.FLOAT, (3,)))
+        name = session.get_inputs()[0].name
+        np.testing.assert_array_equal(session.run_with_ort_values(None, {name: value})[0].numpy(), [0, 1, 2])
+        every_second = np.frombuffer(bytes(24), np.float32)[::2]  # copied
+        ort.OrtValue.ortvalue_from_numpy(every_second).update_inplace(np.ones(3, np.float32))
+
     def test_devices_are_compared(self):
         self.assertEqual(ort.OrtDevice.make("CPU", 0), ort.OrtDevice.cpu())
         self.assertNotEqual(ort.OrtDevice.make("gpu", 0), ort.OrtDevice.cpu())

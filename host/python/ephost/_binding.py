@@ -46,6 +46,7 @@ class IOBinding:
         self._bind_output(name, _at(element_type, shape, buffer_ptr))
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
+        ortvalue._require_writable()
         self._bind_output(name, ortvalue._ephost_value)
 
     def _bind_output(self, name: str, value: _ephost.Value) -> None:

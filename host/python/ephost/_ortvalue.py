@@ -56,24 +56,36 @@ def require_cpu(device_type: str, device_id: int) -> None:
 class OrtValue:
     """A tensor, a sequence, a map, or nothing, in memory that numpy and DLPack share with it."""
 
-    __slots__ = ("_ephost_value", "_sparse", "__weakref__")
+    __slots__ = ("_ephost_value", "_sparse", "_writable", "__weakref__")
 
-    def __init__(self, value: _ephost.Value, sparse: SparseTensor | None = None):
+    def __init__(self, value: _ephost.Value, sparse: SparseTensor | None = None, writable: bool = True):
         self._ephost_value = value
         self._sparse = sparse
+        self._writable = writable
+
+    @staticmethod
+    def _over(array: np.ndarray, value: _ephost.Value) -> OrtValue:
+        """Of a value that was made of the array, and may share its memory."""
+        return OrtValue(value, writable=array.flags.writeable or value.address != array.ctypes.data)
+
+    def _require_writable(self) -> None:
+        if not self._writable:
+            raise invalid_argument("the value lies in the memory of an array that is read-only; make it of a copy")
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0,
                             vendor_id: int = -1) -> OrtValue:
-        """Shares the memory of an array that is row-major, and copies others."""
+        """Shares the memory of an array that is row-major, and copies others. Over a read-only one it is so too."""
         require_cpu(device_type, device_id)
-        return OrtValue(_values.of_array(np.asarray(numpy_obj)))
+        array = np.asarray(numpy_obj)
+        return OrtValue._over(array, _values.of_array(array))
 
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data: np.ndarray, onnx_element_type: int) -> OrtValue:
         """Of an array that has the bits of the elements, such as uint16 for bfloat16, or for types of less than a byte
         one element in each item."""
-        return OrtValue(_values.of_codes(np.asarray(data), _dtypes.element_type(onnx_element_type)))
+        array = np.asarray(data)
+        return OrtValue._over(array, _values.of_codes(array, _dtypes.element_type(onnx_element_type)))
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any = np.float32, device_type: str = "cpu",
@@ -93,6 +105,8 @@ class OrtValue:
         return OrtValue(_values.of_dlpack(data, is_bool_tensor))
 
     def to_dlpack(self) -> Any:
+        if not self._writable:
+            raise BufferError("DLPack cannot say that the tensor is read-only; share a copy")
         return self._ephost_value.dlpack()
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
@@ -101,7 +115,7 @@ class OrtValue:
             raise BufferError("the tensor lies in host memory, DLPack's device (1, 0)")
         if copy:
             return _values.of_array(self.numpy().copy()).dlpack()
-        return self._ephost_value.dlpack()
+        return self.to_dlpack()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = self.numpy()
@@ -114,10 +128,14 @@ class OrtValue:
 
     def numpy(self) -> Any:
         """An array over the same memory; of other values what a run returns for them."""
-        return _values.object_of(self._ephost_value)
+        found = _values.object_of(self._ephost_value)
+        if not self._writable and isinstance(found, np.ndarray):
+            found.flags.writeable = False
+        return found
 
     def update_inplace(self, np_arr: np.ndarray) -> None:
         """Copies the elements of an array of the same dtype and shape."""
+        self._require_writable()
         self._ephost_value.update(np_arr)
 
     def as_sparse_tensor(self) -> SparseTensor:

@@ -73,7 +73,8 @@ void update(Value& value, const py::array& array) {
                      "from an array of the same"});
   }
   if (!given.bytes().empty()) {
-    std::memcpy(value.mutable_bytes().data(), given.bytes().data(), given.bytes().size());
+    // The array may be a view of the value.
+    std::memmove(value.mutable_bytes().data(), given.bytes().data(), given.bytes().size());
   }
 }
 
