@@ -13,7 +13,7 @@ namespace {
 bool is_sparse(const Value& value) { return value.kind() == ValueKind::kSparseTensor; }
 
 bool is_misaligned(const Value& value) {
-  return !graph::is_aligned(value.bytes().data(), value.element_type());
+  return !value.bytes().empty() && !graph::is_aligned(value.bytes().data(), value.element_type());
 }
 
 }  // namespace

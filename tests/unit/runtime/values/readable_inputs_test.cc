@@ -79,6 +79,14 @@ TEST(ReadableInputs, CopyTensorsThatAreNotAligned) {
   EXPECT_EQ((*made)[1], &dense);
 }
 
+TEST(ReadableInputs, LeaveTensorsWithoutElementsWhereverTheyLie) {
+  alignas(8) std::array<std::byte, 8> memory{};
+  const Value empty = *Value::borrow(ElementType::kFloat, {0}, std::span(memory).subspan(1, 0));
+  const std::vector<const Value*> given = {&empty};
+  ReadableInputs inputs;
+  EXPECT_EQ(inputs.make(given, 0)->data(), given.data());
+}
+
 TEST(ReadableInputs, NeedNoCopiesOfPartsThatWereMadeWithThem) {
   Misaligned three(3);
   const Value sequence = *Value::sequence({three.value()});
