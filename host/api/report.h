@@ -53,8 +53,8 @@ class Arena {
   }
   template <detail::HasRecord Value>
   void fill(const Value& value, typename detail::RecordOf<Value>::C& record) {
-    std::apply([&](const auto&... of) { (write_one(value, record, of), ...); },
-               detail::RecordOf<Value>::kFields);
+    detail::RecordOf<Value>::visit_fields(
+        FieldWriter<Value, typename detail::RecordOf<Value>::C>{*this, value, record});
   }
   // An array of what the elements of a list become; `out_count` receives their number.
   template <class C, class List>
@@ -99,14 +99,22 @@ class Arena {
   }
 
  private:
-  template <class Value, class M, class C, class CM>
-  void write_one(const Value& value, C& record, const detail::Field<Value, M, C, CM>& of) {
-    write_field(value.*of.member, record.*of.in_c);
-  }
-  template <class Value, class M, class C, class CM>
-  void write_one(const Value& value, C& record, const detail::ArrayField<Value, M, C, CM>& of) {
-    list(value.*of.member, record.*of.items, record.*of.count);
-  }
+  // Writes the fields that RecordOf::visit_fields lists.
+  template <class Value, class C>
+  struct FieldWriter {
+    Arena& arena;
+    const Value& value;
+    C& record;
+
+    template <class Of, class Member, class In, class CMember>
+    void operator()(Member Of::*member, CMember In::*in_c) const {
+      arena.write_field(value.*member, record.*in_c);
+    }
+    template <class Of, class Member, class In, class CMember>
+    void operator()(Member Of::*member, CMember In::*items, uint64_t In::*count) const {
+      arena.list(value.*member, record.*items, record.*count);
+    }
+  };
 
   std::pmr::monotonic_buffer_resource memory_;
 };

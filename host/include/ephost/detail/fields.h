@@ -14,14 +14,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace ephost::detail {
 
-// Specialised for each plain value: `C` is its record, `kFields` a tuple of Field and ArrayField.
+// Specialised for each plain value: `C` is its record. `visit_fields(visit)` calls `visit` for each
+// field with the member of the value and that of the record, or with the members of an array and of
+// its size. A function is faster to compile than a tuple of the pairs.
 template <class Value>
 struct RecordOf;
 
@@ -29,28 +30,6 @@ template <class Value>
 concept HasRecord = requires {
   typename RecordOf<Value>::C;
 };
-
-template <class Value, class Member, class C, class CMember>
-struct Field {
-  Member Value::*member;
-  CMember C::*in_c;
-};
-template <class Value, class Member, class C, class CMember>
-constexpr Field<Value, Member, C, CMember> field(Member Value::*member, CMember C::*in_c) {
-  return {member, in_c};
-}
-
-template <class Value, class Member, class C, class CMember>
-struct ArrayField {
-  Member Value::*member;
-  CMember C::*items;
-  uint64_t C::*count;
-};
-template <class Value, class Member, class C, class CMember>
-constexpr ArrayField<Value, Member, C, CMember> field(Member Value::*member, CMember C::*items,
-                                                      uint64_t C::*count) {
-  return {member, items, count};
-}
 
 // Whether a record that the library made has a field: an older library's is shorter.
 template <class C, class Member>
@@ -104,25 +83,31 @@ void read_field(const typename RecordOf<Value>::C* from, Value& to) {
   to = read_record<Value>(*from);
 }
 
+// Reads the fields that RecordOf::visit_fields lists.
+template <class Value, class C>
+struct FieldReader {
+  const C& record;
+  Value& value;
+
+  template <class Of, class Member, class In, class CMember>
+  void operator()(Member Of::*member, CMember In::*in_c) const {
+    if (has(record, in_c)) read_field(record.*in_c, value.*member);
+  }
+  template <class Of, class Member, class In, class CMember>
+  void operator()(Member Of::*member, CMember In::*items, uint64_t In::*count) const {
+    if (!has(record, items) || !has(record, count)) return;
+    const uint64_t size = record.*count;
+    auto& list = value.*member;
+    list.resize(size);
+    for (uint64_t i = 0; i < size; ++i) read_field((record.*items)[i], list[i]);
+  }
+};
+
 template <HasRecord Value>
 Value read_record(const typename RecordOf<Value>::C& record) {
   Value value{};
-  const auto read = [&]<class... Of>(const Of&... of) { (read_one(record, value, of), ...); };
-  std::apply(read, RecordOf<Value>::kFields);
+  RecordOf<Value>::visit_fields(FieldReader<Value, typename RecordOf<Value>::C>{record, value});
   return value;
-}
-
-template <class C, class Value, class M, class CM>
-void read_one(const C& record, Value& value, const Field<Value, M, C, CM>& of) {
-  if (has(record, of.in_c)) read_field(record.*of.in_c, value.*of.member);
-}
-template <class C, class Value, class M, class CM>
-void read_one(const C& record, Value& value, const ArrayField<Value, M, C, CM>& of) {
-  if (!has(record, of.items) || !has(record, of.count)) return;
-  const uint64_t count = record.*of.count;
-  auto& list = value.*of.member;
-  list.resize(count);
-  for (uint64_t i = 0; i < count; ++i) read_field((record.*of.items)[i], list[i]);
 }
 
 template <HasRecord Value>

@@ -14,237 +14,297 @@ namespace ephost::detail {
 template <>
 struct RecordOf<CompiledFile> {
   using C = ephost_compiled_file;
-  static constexpr auto kFields =
-      std::tuple(field(&CompiledFile::path, &C::path), field(&CompiledFile::bytes, &C::bytes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&CompiledFile::path, &C::path);
+    visit(&CompiledFile::bytes, &C::bytes);
+  }
 };
 
 template <>
 struct RecordOf<CompiledPartition> {
   using C = ephost_compiled_partition;
-  static constexpr auto kFields = std::tuple(field(&CompiledPartition::name, &C::name),
-                                             field(&CompiledPartition::provider, &C::provider),
-                                             field(&CompiledPartition::nodes, &C::nodes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&CompiledPartition::name, &C::name);
+    visit(&CompiledPartition::provider, &C::provider);
+    visit(&CompiledPartition::nodes, &C::nodes);
+  }
 };
 
 template <>
 struct RecordOf<CompileReport> {
   using C = ephost_compile_report;
-  static constexpr auto kFields =
-      std::tuple(field(&CompileReport::output_path, &C::output_path),
-                 field(&CompileReport::files, &C::files, &C::file_count),
-                 field(&CompileReport::partitions, &C::partitions, &C::partition_count),
-                 field(&CompileReport::fallbacks, &C::fallbacks, &C::fallback_count),
-                 field(&CompileReport::remaining_nodes, &C::remaining_nodes),
-                 field(&CompileReport::deterministic_providers, &C::deterministic_providers,
-                       &C::deterministic_provider_count),
-                 field(&CompileReport::cache_use, &C::cache_use));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&CompileReport::output_path, &C::output_path);
+    visit(&CompileReport::files, &C::files, &C::file_count);
+    visit(&CompileReport::partitions, &C::partitions, &C::partition_count);
+    visit(&CompileReport::fallbacks, &C::fallbacks, &C::fallback_count);
+    visit(&CompileReport::remaining_nodes, &C::remaining_nodes);
+    visit(&CompileReport::deterministic_providers, &C::deterministic_providers,
+          &C::deterministic_provider_count);
+    visit(&CompileReport::cache_use, &C::cache_use);
+  }
 };
 
 template <>
 struct RecordOf<PartitionedNode> {
   using C = ephost_partitioned_node;
-  static constexpr auto kFields =
-      std::tuple(field(&PartitionedNode::id, &C::id), field(&PartitionedNode::name, &C::name),
-                 field(&PartitionedNode::op, &C::op),
-                 field(&PartitionedNode::since_version, &C::since_version),
-                 field(&PartitionedNode::description, &C::description),
-                 field(&PartitionedNode::provider, &C::provider),
-                 field(&PartitionedNode::partition, &C::partition),
-                 field(&PartitionedNode::refusals, &C::refusals, &C::refusal_count),
-                 field(&PartitionedNode::successors, &C::successors, &C::successor_count));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PartitionedNode::id, &C::id);
+    visit(&PartitionedNode::name, &C::name);
+    visit(&PartitionedNode::op, &C::op);
+    visit(&PartitionedNode::since_version, &C::since_version);
+    visit(&PartitionedNode::description, &C::description);
+    visit(&PartitionedNode::provider, &C::provider);
+    visit(&PartitionedNode::partition, &C::partition);
+    visit(&PartitionedNode::refusals, &C::refusals, &C::refusal_count);
+    visit(&PartitionedNode::successors, &C::successors, &C::successor_count);
+  }
 };
 
 template <>
 struct RecordOf<PartitionReport> {
   using C = ephost_partition;
-  static constexpr auto kFields = std::tuple(
-      field(&PartitionReport::name, &C::name), field(&PartitionReport::provider, &C::provider),
-      field(&PartitionReport::nodes, &C::nodes, &C::node_count),
-      field(&PartitionReport::inputs, &C::inputs, &C::input_count),
-      field(&PartitionReport::outputs, &C::outputs, &C::output_count));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PartitionReport::name, &C::name);
+    visit(&PartitionReport::provider, &C::provider);
+    visit(&PartitionReport::nodes, &C::nodes, &C::node_count);
+    visit(&PartitionReport::inputs, &C::inputs, &C::input_count);
+    visit(&PartitionReport::outputs, &C::outputs, &C::output_count);
+  }
 };
 
 template <>
 struct RecordOf<PartitioningSummary> {
   using C = ephost_partitioning_summary;
-  static constexpr auto kFields =
-      std::tuple(field(&PartitioningSummary::provider, &C::provider),
-                 field(&PartitioningSummary::kernel_nodes, &C::kernel_nodes),
-                 field(&PartitioningSummary::fused_nodes, &C::fused_nodes),
-                 field(&PartitioningSummary::partitions, &C::partitions),
-                 field(&PartitioningSummary::refused_claims, &C::refused_claims));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PartitioningSummary::provider, &C::provider);
+    visit(&PartitioningSummary::kernel_nodes, &C::kernel_nodes);
+    visit(&PartitioningSummary::fused_nodes, &C::fused_nodes);
+    visit(&PartitioningSummary::partitions, &C::partitions);
+    visit(&PartitioningSummary::refused_claims, &C::refused_claims);
+  }
 };
 
 template <>
 struct RecordOf<RefusedClaim> {
   using C = ephost_refused_claim;
-  static constexpr auto kFields =
-      std::tuple(field(&RefusedClaim::provider, &C::provider),
-                 field(&RefusedClaim::nodes, &C::nodes, &C::node_count),
-                 field(&RefusedClaim::fused, &C::fused), field(&RefusedClaim::reason, &C::reason));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&RefusedClaim::provider, &C::provider);
+    visit(&RefusedClaim::nodes, &C::nodes, &C::node_count);
+    visit(&RefusedClaim::fused, &C::fused);
+    visit(&RefusedClaim::reason, &C::reason);
+  }
 };
 
 template <>
 struct RecordOf<DeclinedNode> {
   using C = ephost_declined_node;
-  static constexpr auto kFields =
-      std::tuple(field(&DeclinedNode::provider, &C::provider), field(&DeclinedNode::node, &C::node),
-                 field(&DeclinedNode::reason, &C::reason));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&DeclinedNode::provider, &C::provider);
+    visit(&DeclinedNode::node, &C::node);
+    visit(&DeclinedNode::reason, &C::reason);
+  }
 };
 
 template <>
 struct RecordOf<GraphPartitioning> {
   using C = ephost_graph_partitioning;
-  static constexpr auto kFields = std::tuple(
-      field(&GraphPartitioning::path, &C::path), field(&GraphPartitioning::name, &C::name),
-      field(&GraphPartitioning::providers, &C::providers, &C::provider_count),
-      field(&GraphPartitioning::nodes, &C::nodes, &C::node_count),
-      field(&GraphPartitioning::partitions, &C::partitions, &C::partition_count),
-      field(&GraphPartitioning::refused_claims, &C::refused_claims, &C::refused_claim_count),
-      field(&GraphPartitioning::declined_nodes, &C::declined_nodes, &C::declined_node_count),
-      field(&GraphPartitioning::unassigned_nodes, &C::unassigned_nodes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&GraphPartitioning::path, &C::path);
+    visit(&GraphPartitioning::name, &C::name);
+    visit(&GraphPartitioning::providers, &C::providers, &C::provider_count);
+    visit(&GraphPartitioning::nodes, &C::nodes, &C::node_count);
+    visit(&GraphPartitioning::partitions, &C::partitions, &C::partition_count);
+    visit(&GraphPartitioning::refused_claims, &C::refused_claims, &C::refused_claim_count);
+    visit(&GraphPartitioning::declined_nodes, &C::declined_nodes, &C::declined_node_count);
+    visit(&GraphPartitioning::unassigned_nodes, &C::unassigned_nodes);
+  }
 };
 
 template <>
 struct RecordOf<InlinedFunction> {
   using C = ephost_inlined_function;
-  static constexpr auto kFields = std::tuple(
-      field(&InlinedFunction::path, &C::path), field(&InlinedFunction::call, &C::call),
-      field(&InlinedFunction::domain, &C::domain), field(&InlinedFunction::nodes, &C::nodes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&InlinedFunction::path, &C::path);
+    visit(&InlinedFunction::call, &C::call);
+    visit(&InlinedFunction::domain, &C::domain);
+    visit(&InlinedFunction::nodes, &C::nodes);
+  }
 };
 
 template <>
 struct RecordOf<PluginOperator> {
   using C = ephost_plugin_operator;
-  static constexpr auto kFields = std::tuple(
-      field(&PluginOperator::op_type, &C::op_type), field(&PluginOperator::domain, &C::domain),
-      field(&PluginOperator::since_version, &C::since_version),
-      field(&PluginOperator::provider, &C::provider), field(&PluginOperator::nodes, &C::nodes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PluginOperator::op_type, &C::op_type);
+    visit(&PluginOperator::domain, &C::domain);
+    visit(&PluginOperator::since_version, &C::since_version);
+    visit(&PluginOperator::provider, &C::provider);
+    visit(&PluginOperator::nodes, &C::nodes);
+  }
 };
 
 template <>
 struct RecordOf<ModelPartitioning> {
   using C = ephost_model_partitioning;
-  static constexpr auto kFields = std::tuple(
-      field(&ModelPartitioning::graphs, &C::graphs, &C::graph_count),
-      field(&ModelPartitioning::is_context_model, &C::is_context_model),
-      field(&ModelPartitioning::folded_nodes, &C::folded_nodes),
-      field(&ModelPartitioning::removed_identities, &C::removed_identities),
-      field(&ModelPartitioning::inlined, &C::inlined, &C::inlined_count),
-      field(&ModelPartitioning::plugin_operators, &C::plugin_operators, &C::plugin_operator_count),
-      field(&ModelPartitioning::notes, &C::notes, &C::note_count),
-      field(&ModelPartitioning::coverage, &C::coverage));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&ModelPartitioning::graphs, &C::graphs, &C::graph_count);
+    visit(&ModelPartitioning::is_context_model, &C::is_context_model);
+    visit(&ModelPartitioning::folded_nodes, &C::folded_nodes);
+    visit(&ModelPartitioning::removed_identities, &C::removed_identities);
+    visit(&ModelPartitioning::inlined, &C::inlined, &C::inlined_count);
+    visit(&ModelPartitioning::plugin_operators, &C::plugin_operators, &C::plugin_operator_count);
+    visit(&ModelPartitioning::notes, &C::notes, &C::note_count);
+    visit(&ModelPartitioning::coverage, &C::coverage);
+  }
 };
 
 template <>
 struct RecordOf<PlannedStep> {
   using C = ephost_planned_step;
-  static constexpr auto kFields =
-      std::tuple(field(&PlannedStep::provider, &C::provider), field(&PlannedStep::node, &C::node),
-                 field(&PlannedStep::name, &C::name), field(&PlannedStep::op, &C::op),
-                 field(&PlannedStep::description, &C::description),
-                 field(&PlannedStep::partition, &C::partition),
-                 field(&PlannedStep::inputs, &C::inputs, &C::input_count),
-                 field(&PlannedStep::outputs, &C::outputs, &C::output_count),
-                 field(&PlannedStep::workspace_bytes, &C::workspace_bytes),
-                 field(&PlannedStep::constant_bytes, &C::constant_bytes),
-                 field(&PlannedStep::inner_values, &C::inner_values),
-                 field(&PlannedStep::inner_bytes, &C::inner_bytes),
-                 field(&PlannedStep::inner_live_bytes, &C::inner_live_bytes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PlannedStep::provider, &C::provider);
+    visit(&PlannedStep::node, &C::node);
+    visit(&PlannedStep::name, &C::name);
+    visit(&PlannedStep::op, &C::op);
+    visit(&PlannedStep::description, &C::description);
+    visit(&PlannedStep::partition, &C::partition);
+    visit(&PlannedStep::inputs, &C::inputs, &C::input_count);
+    visit(&PlannedStep::outputs, &C::outputs, &C::output_count);
+    visit(&PlannedStep::workspace_bytes, &C::workspace_bytes);
+    visit(&PlannedStep::constant_bytes, &C::constant_bytes);
+    visit(&PlannedStep::inner_values, &C::inner_values);
+    visit(&PlannedStep::inner_bytes, &C::inner_bytes);
+    visit(&PlannedStep::inner_live_bytes, &C::inner_live_bytes);
+  }
 };
 
 template <>
 struct RecordOf<PlannedValue> {
   using C = ephost_planned_value;
-  static constexpr auto kFields = std::tuple(
-      field(&PlannedValue::name, &C::name), field(&PlannedValue::type, &C::type),
-      field(&PlannedValue::kind, &C::kind), field(&PlannedValue::location, &C::location),
-      field(&PlannedValue::buffer, &C::buffer), field(&PlannedValue::owns_buffer, &C::owns_buffer),
-      field(&PlannedValue::first_step, &C::first_step),
-      field(&PlannedValue::last_step, &C::last_step),
-      field(&PlannedValue::use_count, &C::use_count), field(&PlannedValue::bytes, &C::bytes),
-      field(&PlannedValue::buffer_bytes, &C::buffer_bytes),
-      field(&PlannedValue::offset, &C::offset),
-      field(&PlannedValue::is_allocated_by_runs, &C::is_allocated_by_runs));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PlannedValue::name, &C::name);
+    visit(&PlannedValue::type, &C::type);
+    visit(&PlannedValue::kind, &C::kind);
+    visit(&PlannedValue::location, &C::location);
+    visit(&PlannedValue::buffer, &C::buffer);
+    visit(&PlannedValue::owns_buffer, &C::owns_buffer);
+    visit(&PlannedValue::first_step, &C::first_step);
+    visit(&PlannedValue::last_step, &C::last_step);
+    visit(&PlannedValue::use_count, &C::use_count);
+    visit(&PlannedValue::bytes, &C::bytes);
+    visit(&PlannedValue::buffer_bytes, &C::buffer_bytes);
+    visit(&PlannedValue::offset, &C::offset);
+    visit(&PlannedValue::is_allocated_by_runs, &C::is_allocated_by_runs);
+  }
 };
 
 template <>
 struct RecordOf<PlannedBuffer> {
   using C = ephost_planned_buffer;
-  static constexpr auto kFields =
-      std::tuple(field(&PlannedBuffer::location, &C::location),
-                 field(&PlannedBuffer::first_step, &C::first_step),
-                 field(&PlannedBuffer::last_step, &C::last_step),
-                 field(&PlannedBuffer::bytes, &C::bytes), field(&PlannedBuffer::offset, &C::offset),
-                 field(&PlannedBuffer::is_workspace, &C::is_workspace));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PlannedBuffer::location, &C::location);
+    visit(&PlannedBuffer::first_step, &C::first_step);
+    visit(&PlannedBuffer::last_step, &C::last_step);
+    visit(&PlannedBuffer::bytes, &C::bytes);
+    visit(&PlannedBuffer::offset, &C::offset);
+    visit(&PlannedBuffer::is_workspace, &C::is_workspace);
+  }
 };
 
 template <>
 struct RecordOf<PlannedBlock> {
   using C = ephost_planned_block;
-  static constexpr auto kFields = std::tuple(
-      field(&PlannedBlock::location, &C::location), field(&PlannedBlock::memory, &C::memory),
-      field(&PlannedBlock::peak_bytes, &C::peak_bytes),
-      field(&PlannedBlock::lower_bound_bytes, &C::lower_bound_bytes),
-      field(&PlannedBlock::proved_optimal, &C::proved_optimal),
-      field(&PlannedBlock::alignment, &C::alignment));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&PlannedBlock::location, &C::location);
+    visit(&PlannedBlock::memory, &C::memory);
+    visit(&PlannedBlock::peak_bytes, &C::peak_bytes);
+    visit(&PlannedBlock::lower_bound_bytes, &C::lower_bound_bytes);
+    visit(&PlannedBlock::proved_optimal, &C::proved_optimal);
+    visit(&PlannedBlock::alignment, &C::alignment);
+  }
 };
 
 template <>
 struct RecordOf<GraphPlan> {
   using C = ephost_graph_plan;
-  static constexpr auto kFields =
-      std::tuple(field(&GraphPlan::path, &C::path), field(&GraphPlan::name, &C::name),
-                 field(&GraphPlan::providers, &C::providers, &C::provider_count),
-                 field(&GraphPlan::steps, &C::steps, &C::step_count),
-                 field(&GraphPlan::values, &C::values, &C::value_count),
-                 field(&GraphPlan::buffers, &C::buffers, &C::buffer_count),
-                 field(&GraphPlan::blocks, &C::blocks, &C::block_count),
-                 field(&GraphPlan::order_rule, &C::order_rule),
-                 field(&GraphPlan::order_bytes, &C::order_bytes),
-                 field(&GraphPlan::given_order_bytes, &C::given_order_bytes));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&GraphPlan::path, &C::path);
+    visit(&GraphPlan::name, &C::name);
+    visit(&GraphPlan::providers, &C::providers, &C::provider_count);
+    visit(&GraphPlan::steps, &C::steps, &C::step_count);
+    visit(&GraphPlan::values, &C::values, &C::value_count);
+    visit(&GraphPlan::buffers, &C::buffers, &C::buffer_count);
+    visit(&GraphPlan::blocks, &C::blocks, &C::block_count);
+    visit(&GraphPlan::order_rule, &C::order_rule);
+    visit(&GraphPlan::order_bytes, &C::order_bytes);
+    visit(&GraphPlan::given_order_bytes, &C::given_order_bytes);
+  }
 };
 
 template <>
 struct RecordOf<ContextNodeReport> {
   using C = ephost_context_node;
-  static constexpr auto kFields = std::tuple(
-      field(&ContextNodeReport::description, &C::description),
-      field(&ContextNodeReport::partition_name, &C::partition_name),
-      field(&ContextNodeReport::source, &C::source),
-      field(&ContextNodeReport::main_context, &C::main_context),
-      field(&ContextNodeReport::embedded, &C::embedded),
-      field(&ContextNodeReport::primary, &C::primary), field(&ContextNodeReport::file, &C::file),
-      field(&ContextNodeReport::payload_bytes, &C::payload_bytes),
-      field(&ContextNodeReport::checksum, &C::checksum),
-      field(&ContextNodeReport::sdk_version, &C::sdk_version),
-      field(&ContextNodeReport::hardware_architecture, &C::hardware_architecture));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&ContextNodeReport::description, &C::description);
+    visit(&ContextNodeReport::partition_name, &C::partition_name);
+    visit(&ContextNodeReport::source, &C::source);
+    visit(&ContextNodeReport::main_context, &C::main_context);
+    visit(&ContextNodeReport::embedded, &C::embedded);
+    visit(&ContextNodeReport::primary, &C::primary);
+    visit(&ContextNodeReport::file, &C::file);
+    visit(&ContextNodeReport::payload_bytes, &C::payload_bytes);
+    visit(&ContextNodeReport::checksum, &C::checksum);
+    visit(&ContextNodeReport::sdk_version, &C::sdk_version);
+    visit(&ContextNodeReport::hardware_architecture, &C::hardware_architecture);
+  }
 };
 
 template <>
 struct RecordOf<ContextSourceReport> {
   using C = ephost_context_source;
-  static constexpr auto kFields =
-      std::tuple(field(&ContextSourceReport::source, &C::source),
-                 field(&ContextSourceReport::compatibility, &C::compatibility),
-                 field(&ContextSourceReport::provider, &C::provider),
-                 field(&ContextSourceReport::verdict, &C::verdict));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&ContextSourceReport::source, &C::source);
+    visit(&ContextSourceReport::compatibility, &C::compatibility);
+    visit(&ContextSourceReport::provider, &C::provider);
+    visit(&ContextSourceReport::verdict, &C::verdict);
+  }
 };
 
 template <>
 struct RecordOf<ContextReport> {
   using C = ephost_context_report;
-  static constexpr auto kFields =
-      std::tuple(field(&ContextReport::nodes, &C::nodes, &C::node_count),
-                 field(&ContextReport::sources, &C::sources, &C::source_count),
-                 field(&ContextReport::problems, &C::problems, &C::problem_count),
-                 field(&ContextReport::unchecked, &C::unchecked, &C::unchecked_count),
-                 field(&ContextReport::needs_checksums, &C::needs_checksums),
-                 field(&ContextReport::signature, &C::signature),
-                 field(&ContextReport::signature_problem, &C::signature_problem),
-                 field(&ContextReport::files, &C::files, &C::file_count),
-                 field(&ContextReport::specialized_models, &C::specialized_models,
-                       &C::specialized_model_count));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&ContextReport::nodes, &C::nodes, &C::node_count);
+    visit(&ContextReport::sources, &C::sources, &C::source_count);
+    visit(&ContextReport::problems, &C::problems, &C::problem_count);
+    visit(&ContextReport::unchecked, &C::unchecked, &C::unchecked_count);
+    visit(&ContextReport::needs_checksums, &C::needs_checksums);
+    visit(&ContextReport::signature, &C::signature);
+    visit(&ContextReport::signature_problem, &C::signature_problem);
+    visit(&ContextReport::files, &C::files, &C::file_count);
+    visit(&ContextReport::specialized_models, &C::specialized_models, &C::specialized_model_count);
+  }
 };
 
 }  // namespace ephost::detail

@@ -9,20 +9,26 @@ namespace ephost::detail {
 template <>
 struct RecordOf<BufferRequest> {
   using C = ephost_buffer_request;
-  static constexpr auto kFields =
-      std::tuple(field(&BufferRequest::id, &C::id), field(&BufferRequest::lower, &C::lower),
-                 field(&BufferRequest::upper, &C::upper), field(&BufferRequest::size, &C::size));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&BufferRequest::id, &C::id);
+    visit(&BufferRequest::lower, &C::lower);
+    visit(&BufferRequest::upper, &C::upper);
+    visit(&BufferRequest::size, &C::size);
+  }
 };
 
 template <>
 struct RecordOf<BufferPlacement> {
   using C = ephost_placement;
-  static constexpr auto kFields =
-      std::tuple(field(&BufferPlacement::offsets, &C::offsets, &C::offset_count),
-                 field(&BufferPlacement::peak_bytes, &C::peak_bytes),
-                 field(&BufferPlacement::lower_bound_bytes, &C::lower_bound_bytes),
-                 field(&BufferPlacement::proved_bound_bytes, &C::proved_bound_bytes),
-                 field(&BufferPlacement::proved_optimal, &C::proved_optimal));
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&BufferPlacement::offsets, &C::offsets, &C::offset_count);
+    visit(&BufferPlacement::peak_bytes, &C::peak_bytes);
+    visit(&BufferPlacement::lower_bound_bytes, &C::lower_bound_bytes);
+    visit(&BufferPlacement::proved_bound_bytes, &C::proved_bound_bytes);
+    visit(&BufferPlacement::proved_optimal, &C::proved_optimal);
+  }
 };
 
 }  // namespace ephost::detail
