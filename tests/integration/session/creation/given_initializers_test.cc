@@ -145,7 +145,9 @@ TEST_F(GivenInitializers, DoNotTakeMemoryAgain) {
   const auto outputs = two->run(inputs);
   ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
   EXPECT_THAT(outputs->front().elements<float>(), ElementsAre(5));
-  EXPECT_LT(resident_bytes(), before + kBytes / 2);
+  if (EPH_BUILD_FLAGS == 0) {  // sanitizers keep what was freed
+    EXPECT_LT(resident_bytes(), before + kBytes / 2);
+  }
 }
 
 TEST_F(GivenInitializers, AreDefaultsOfInputsToo) {
