@@ -36,7 +36,7 @@ class Runner(onnx.backend.test.BackendTest):
 
 
 def read_exceptions(file):
-    """Names with (reason, may it pass), as host/cli/commands/skip_list.h describes the file."""
+    """Names with (reason, may it pass), as host/cli/backend_test/skip_list.h describes the file."""
     with open(file, encoding="utf-8") as lines:
         texts = [line.strip() for line in lines]
     pairs = [text.split(": ", 1) for text in texts if text and not text.startswith("#")]

@@ -1,4 +1,4 @@
-#include "host/cli/commands/backend_test.h"
+#include "host/cli/backend_test/backend_test.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/base/values/backend_test.h"
-#include "host/cli/commands/compare.h"
+#include "host/cli/backend_test/compare.h"
 
 namespace ephost::cli {
 

@@ -1,4 +1,4 @@
-#include "host/cli/commands/skip_list.h"
+#include "host/cli/backend_test/skip_list.h"
 
 #include <algorithm>
 

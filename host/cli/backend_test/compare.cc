@@ -1,4 +1,4 @@
-#include "host/cli/commands/compare.h"
+#include "host/cli/backend_test/compare.h"
 
 #include "host/cli/values/elements.h"
 
