@@ -34,8 +34,8 @@ ephost_initializer to_record(const InitializerInfo& initializer, const std::stri
   return record;
 }
 
-Result<InitializerLocation> place(ephost_place_initializer function, void* context,
-                                  const InitializerInfo& initializer) {
+Result<InitializerLocation> place_initializer(ephost_place_initializer function, void* context,
+                                              const InitializerInfo& initializer) {
   const std::string name(initializer.name);
   const ephost_initializer record = to_record(initializer, name);
   int32_t location = EPHOST_INITIALIZER_EMBEDDED;
@@ -70,7 +70,7 @@ void set_functions(const ephost_compilation& given, ModelCompilationOptions& opt
   }
   if (const auto function = given.output_model_get_initializer_location_func) {
     options.output_model_get_initializer_location_func = [=](const InitializerInfo& initializer) {
-      return place(function, context, initializer);
+      return place_initializer(function, context, initializer);
     };
   }
 }

@@ -2,6 +2,10 @@
 // returns what runs it. The list of subcommands is here; main.cc picks one.
 #pragma once
 
+#include <ephost/status.h>
+
+#include <vector>
+
 #include "host/cli/argument_parser.h"
 #include "host/cli/command_line.h"
 #include "host/cli/exit_status.h"
@@ -12,6 +16,14 @@ struct Command {
   ArgumentParser parser;
   Work run;
 };
+
+// Runs the one that the command line names.
+[[nodiscard]] inline Result<int> run_chosen(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (command.parser.is_chosen()) return command.run();
+  }
+  return kExitUsage;
+}
 
 [[nodiscard]] Command add_list(ArgumentParser& root);
 [[nodiscard]] Command add_inspect(ArgumentParser& root);

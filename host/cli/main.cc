@@ -1,5 +1,5 @@
 // The command line `ephost`: parses it and runs one subcommand.
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "host/cli/command.h"
@@ -19,10 +19,7 @@ Work declare(ArgumentParser& root) {
       add_cache(root),      add_quarantine(root), add_config(root),
       add_new_plugin(root), add_keygen(root),     add_sign(root),
       add_trust(root)};
-  return [commands = std::move(commands)] {
-    const auto is_chosen = [](const Command& command) { return command.parser.is_chosen(); };
-    return std::ranges::find_if(commands, is_chosen)->run();
-  };
+  return [commands = std::move(commands)] { return run_chosen(commands); };
 }
 
 }  // namespace

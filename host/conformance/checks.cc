@@ -7,19 +7,19 @@ namespace ephost::conformance {
 namespace {
 
 // Each group of checks, and the pieces that they run in processes of their own.
-constexpr std::span<const Check> (*kGroups[])() = {
+constexpr std::span<const Check> (*kCheckLists[])() = {
     &entry_point_checks, &library_checks,   &manifest_checks, &table_checks,  &call_checks,
     &option_checks,      &extension_checks, &device_checks,   &memory_checks, &claim_checks,
     &run_checks,         &lifecycle_checks, &context_checks};
-constexpr std::span<const Part> (*kParts[])() = {&entry_point_parts, &device_parts, &claim_parts,
-                                                 &context_parts};
+constexpr std::span<const Part> (*kPartLists[])() = {&entry_point_parts, &device_parts,
+                                                     &claim_parts, &context_parts};
 
 }  // namespace
 
 std::vector<Check> all_checks() {
   std::vector<Check> all;
-  for (const auto group : kGroups) {
-    const std::span<const Check> checks = group();
+  for (const auto list : kCheckLists) {
+    const std::span<const Check> checks = list();
     all.insert(all.end(), checks.begin(), checks.end());
   }
   std::ranges::sort(all, {},
@@ -29,8 +29,8 @@ std::vector<Check> all_checks() {
 
 std::vector<Part> all_parts() {
   std::vector<Part> all;
-  for (const auto group : kParts) {
-    const std::span<const Part> parts = group();
+  for (const auto list : kPartLists) {
+    const std::span<const Part> parts = list();
     all.insert(all.end(), parts.begin(), parts.end());
   }
   return all;

@@ -29,8 +29,8 @@ Status malformed(const std::string& key, std::string_view reason) {
 
 // Adds an entry. An identical one may be there already, as merged models repeat entries.
 template <class Value>
-Status add(std::map<std::string, Value>& entries, const std::string& key, std::string_view name,
-           Value value) {
+Status add_entry(std::map<std::string, Value>& entries, const std::string& key,
+                 std::string_view name, Value value) {
   const auto [entry, added] = entries.emplace(std::string(name), value);
   if (!added && entry->second != value)
     return malformed(key, "is stated twice with different values");
@@ -41,7 +41,7 @@ Status add_checksum(std::map<std::string, ContentChecksum>& checksums, const std
                     std::string_view name, const std::string& value) {
   const std::optional<ContentChecksum> checksum = parse_content_checksum(value);
   if (!checksum) return malformed(key, "holds " + quote(value) + ", which is not a checksum");
-  return add(checksums, key, name, *checksum);
+  return add_entry(checksums, key, name, *checksum);
 }
 
 // If `text` starts with `kind`, removes it.
@@ -66,9 +66,9 @@ Status read_entry(const std::string& key, const std::string& value, ContextMetad
   if (take(rest, kEmbedded)) return add_checksum(stated.embedded, key, rest, value);
   if (take(rest, kInitializers)) return add_checksum(stated.initializers, key, rest, value);
   if (take(rest, kOriginal)) return add_checksum(stated.originals, key, rest, value);
-  if (take(rest, kCompatibility)) return add(stated.compatibility, key, rest, value);
+  if (take(rest, kCompatibility)) return add_entry(stated.compatibility, key, rest, value);
   if (take(rest, kPayloadCompatibility)) {
-    return add(stated.payload_compatibility, key, rest, value);
+    return add_entry(stated.payload_compatibility, key, rest, value);
   }
   if (take(rest, kSpecialization)) {
     return add_checksum(stated.specializations, key, rest, value);

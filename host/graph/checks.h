@@ -5,6 +5,9 @@
 
 #include <ephost/status.h>
 
+#include <string>
+#include <utility>
+
 #include "host/graph/graph.h"
 
 namespace ephost::graph {
@@ -20,5 +23,10 @@ inline constexpr uint32_t kMaxNesting = 64;
 // topological order; captured values exist in the enclosing graph; and what `connect` derives is up
 // to date. Otherwise returns INVALID_GRAPH with the place.
 [[nodiscard]] Status check_graph(const Graph& graph);
+
+// INVALID_GRAPH with this message.
+[[nodiscard]] inline Status invalid_graph(std::string message) {
+  return {StatusCode::kInvalidGraph, std::move(message)};
+}
 
 }  // namespace ephost::graph

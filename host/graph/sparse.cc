@@ -8,13 +8,12 @@
 
 #include "host/base/checked_math.h"
 #include "host/base/format.h"
+#include "host/graph/checks.h"
 
 namespace ephost::graph {
 namespace {
 
 constexpr uint64_t kMaxDenseBytes = uint64_t{1} << 30;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 // The position of the entry's value in the dense tensor, or nothing if it is out of range.
 std::optional<uint64_t> dense_position(std::span<const int64_t> index, const Shape& shape,
@@ -38,9 +37,9 @@ Result<Tensor> densify(const SparseTensor& sparse, const std::string& what) {
   const std::optional<uint64_t> count = element_count(sparse.shape);
   const std::optional<uint64_t> size = byte_size(type, sparse.shape);
   const size_t element = element_bits(type) / 8;
-  if (!count || !size || element == 0) return invalid(what + ": cannot be made dense");
+  if (!count || !size || element == 0) return invalid_graph(what + ": cannot be made dense");
   if (*size > kMaxDenseBytes) {
-    return invalid(
+    return invalid_graph(
         formatted("{}: its dense form needs {} bytes; more than 1 GiB is refused", what, *size));
   }
   const size_t entries = sparse.values.data.bytes.size() / element;
@@ -53,7 +52,8 @@ Result<Tensor> densify(const SparseTensor& sparse, const std::string& what) {
                   width * sizeof(int64_t));
     }
     const std::optional<uint64_t> position = dense_position(index, sparse.shape, *count);
-    if (!position) return invalid(formatted("{}: its index #{} is out of range", what, entry));
+    if (!position)
+      return invalid_graph(formatted("{}: its index #{} is out of range", what, entry));
     std::memcpy(bytes.data() + *position * element,
                 sparse.values.data.bytes.data() + entry * element, element);
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -90,6 +91,19 @@ struct Tensor {
   // The external data file from which `data` came, if any.
   std::shared_ptr<const ExternalLocation> external;
 };
+
+// The elements of a tensor, which are of type Element, as numbers of type Number.
+template <class Element, class Number>
+[[nodiscard]] std::vector<Number> read_elements(const Tensor& tensor) {
+  const std::span<const std::byte> bytes = tensor.data.bytes;
+  std::vector<Number> numbers;
+  for (size_t at = 0; at + sizeof(Element) <= bytes.size(); at += sizeof(Element)) {
+    Element element{};
+    std::memcpy(&element, bytes.data() + at, sizeof(element));
+    numbers.push_back(static_cast<Number>(element));
+  }
+  return numbers;
+}
 
 // A constant sparse tensor as in ONNX: values [nnz], indices [nnz] or [nnz, rank].
 struct SparseTensor {

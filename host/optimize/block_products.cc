@@ -26,10 +26,6 @@ using graph::ValueId;
 constexpr int32_t kFirstWithBlocks = 21;  // version of DequantizeLinear
 constexpr int64_t kSmallestBlock = 16;    // of MatMulNBits
 
-bool is_standard(const Node& node, std::string_view op_type) {
-  return node.op_type == op_type && node.domain.empty() && !node.is_of_other_opset;
-}
-
 // A matrix [rows, columns] of integers of 4 or 8 bits as they are in a tensor.
 struct Codes {
   const std::byte* bytes;

@@ -142,7 +142,7 @@ double normalize_strings(const Operands& node) {
   return node.inputs() * (words == nullptr ? 1.0 : static_cast<double>(words->size()) + 1);
 }
 
-struct Rule {
+struct WorkRule {
   std::string_view op_type;
   double (*work)(const Operands&);
   bool needs_outputs = true;  // whether the output sizes must be known
@@ -150,37 +150,37 @@ struct Rule {
 
 // Operators that do more than access each element a few times.
 constexpr std::array kRules = {
-    Rule{"Attention", &attend},
-    Rule{"AveragePool", &pool},
-    Rule{"Conv", &convolution<1>},
-    Rule{"ConvInteger", &convolution<1>},
-    Rule{"ConvTranspose", &transposed_convolution, false},
-    Rule{"DFT", &transform},
-    Rule{"DeformConv", &convolution<1>},
-    Rule{"Det", &determinant, false},
-    Rule{"Einsum", &einsum, false},
-    Rule{"GRU", &recurrent, false},
-    Rule{"Gemm", &gemm},
-    Rule{"GridSample", &sample},
-    Rule{"LRN", &normalize_channels},
-    Rule{"LSTM", &recurrent, false},
-    Rule{"LpPool", &pool},
-    Rule{"MatMul", &product},
-    Rule{"MatMulInteger", &product},
-    Rule{"MaxPool", &pool},
-    Rule{"MaxRoiPool", &region_pool},
-    Rule{"NonMaxSuppression", &suppress, false},
-    Rule{"QLinearConv", &convolution<3>},
-    Rule{"QLinearMatMul", &product},
-    Rule{"RNN", &recurrent, false},
-    Rule{"Resize", &resize},
-    Rule{"RoiAlign", &region_pool},
-    Rule{"STFT", &transform},
-    Rule{"StringNormalizer", &normalize_strings, false},
-    Rule{"TfIdfVectorizer", &count_ngrams, false},
-    Rule{"TopK", &sort, false},
-    Rule{"Unique", &sort, false},
-    Rule{"Upsample", &resize},
+    WorkRule{"Attention", &attend},
+    WorkRule{"AveragePool", &pool},
+    WorkRule{"Conv", &convolution<1>},
+    WorkRule{"ConvInteger", &convolution<1>},
+    WorkRule{"ConvTranspose", &transposed_convolution, false},
+    WorkRule{"DFT", &transform},
+    WorkRule{"DeformConv", &convolution<1>},
+    WorkRule{"Det", &determinant, false},
+    WorkRule{"Einsum", &einsum, false},
+    WorkRule{"GRU", &recurrent, false},
+    WorkRule{"Gemm", &gemm},
+    WorkRule{"GridSample", &sample},
+    WorkRule{"LRN", &normalize_channels},
+    WorkRule{"LSTM", &recurrent, false},
+    WorkRule{"LpPool", &pool},
+    WorkRule{"MatMul", &product},
+    WorkRule{"MatMulInteger", &product},
+    WorkRule{"MaxPool", &pool},
+    WorkRule{"MaxRoiPool", &region_pool},
+    WorkRule{"NonMaxSuppression", &suppress, false},
+    WorkRule{"QLinearConv", &convolution<3>},
+    WorkRule{"QLinearMatMul", &product},
+    WorkRule{"RNN", &recurrent, false},
+    WorkRule{"Resize", &resize},
+    WorkRule{"RoiAlign", &region_pool},
+    WorkRule{"STFT", &transform},
+    WorkRule{"StringNormalizer", &normalize_strings, false},
+    WorkRule{"TfIdfVectorizer", &count_ngrams, false},
+    WorkRule{"TopK", &sort, false},
+    WorkRule{"Unique", &sort, false},
+    WorkRule{"Upsample", &resize},
 };
 
 }  // namespace
@@ -190,7 +190,7 @@ uint64_t access_work(const Tensor& tensor) { return to_work(touched(tensor)); }
 std::optional<uint64_t> evaluation_work(const graph::Graph& graph, const graph::Node& node) {
   const Operands operands(graph, node);
   double work = static_cast<double>(kEvaluationWork) + operands.inputs() + operands.outputs();
-  const auto* rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& candidate) {
+  const auto* rule = std::find_if(kRules.begin(), kRules.end(), [&](const WorkRule& candidate) {
     return candidate.op_type == node.op_type;
   });
   if (rule != kRules.end()) {

@@ -1,7 +1,6 @@
 #include "host/optimize/identity_rules.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
@@ -28,23 +27,12 @@ const Shape* shape_of_input(const Graph& graph, const Node& node) {
   return type.kind == graph::ValueKind::kTensor && type.shape ? &*type.shape : nullptr;
 }
 
-template <class Element>
-Numbers read_as(const Tensor& tensor) {
-  Numbers numbers;
-  for (size_t at = 0; at + sizeof(Element) <= tensor.data.bytes.size(); at += sizeof(Element)) {
-    Element element{};
-    std::memcpy(&element, tensor.data.bytes.data() + at, sizeof(element));
-    numbers.push_back(element);
-  }
-  return numbers;
-}
-
 // A constant input of integers.
 std::optional<Numbers> numbers_of_input(const Graph& graph, const Node& node, size_t index) {
   const Tensor* tensor = has_input(node, index) ? graph.constant(node.inputs[index]) : nullptr;
   if (tensor == nullptr) return std::nullopt;
-  if (tensor->type == ElementType::kInt64) return read_as<int64_t>(*tensor);
-  if (tensor->type == ElementType::kInt32) return read_as<int32_t>(*tensor);
+  if (tensor->type == ElementType::kInt64) return graph::read_elements<int64_t, int64_t>(*tensor);
+  if (tensor->type == ElementType::kInt32) return graph::read_elements<int32_t, int64_t>(*tensor);
   return std::nullopt;
 }
 
@@ -58,7 +46,7 @@ bool all_equal(const Numbers& numbers, int64_t wanted) {
   return std::ranges::all_of(numbers, [&](int64_t number) { return number == wanted; });
 }
 
-using Rule = bool (*)(const Graph&, const Node&);
+using IdentityRule = bool (*)(const Graph&, const Node&);
 
 bool always(const Graph&, const Node&) { return true; }
 
@@ -173,7 +161,7 @@ bool tiles_once(const Graph& graph, const Node& node) {
 
 struct Entry {
   Pass pass;
-  Rule rule;
+  IdentityRule rule;
 };
 
 const Entry* find_entry(std::string_view op_type) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "host/optimize/quantization_nodes.h"
 
@@ -13,19 +12,8 @@ using graph::ElementType;
 using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
+using graph::read_elements;
 using graph::Tensor;
-
-template <class Element, class Number>
-std::vector<Number> read_as(const Tensor& tensor) {
-  std::vector<Number> numbers;
-  const std::span<const std::byte> bytes = tensor.data.bytes;
-  for (size_t at = 0; at + sizeof(Element) <= bytes.size(); at += sizeof(Element)) {
-    Element element{};
-    std::memcpy(&element, bytes.data() + at, sizeof(element));
-    numbers.push_back(static_cast<Number>(element));
-  }
-  return numbers;
-}
 
 // Whether an attribute that names an element type leaves the node's arithmetic in float.
 bool is_float_or_unset(const Node& node, std::string_view attribute) {
@@ -40,15 +28,15 @@ std::optional<std::vector<int32_t>> integers_of(const Graph& graph, graph::Value
   if (tensor == nullptr) return std::nullopt;
   switch (tensor->type) {
     case ElementType::kInt8:
-      return read_as<int8_t, int32_t>(*tensor);
+      return read_elements<int8_t, int32_t>(*tensor);
     case ElementType::kUint8:
-      return read_as<uint8_t, int32_t>(*tensor);
+      return read_elements<uint8_t, int32_t>(*tensor);
     case ElementType::kInt16:
-      return read_as<int16_t, int32_t>(*tensor);
+      return read_elements<int16_t, int32_t>(*tensor);
     case ElementType::kUint16:
-      return read_as<uint16_t, int32_t>(*tensor);
+      return read_elements<uint16_t, int32_t>(*tensor);
     case ElementType::kInt32:
-      return read_as<int32_t, int32_t>(*tensor);
+      return read_elements<int32_t, int32_t>(*tensor);
     default:
       return std::nullopt;
   }
@@ -68,7 +56,7 @@ std::optional<QuantizationParameters> quantization_parameters(const Graph& graph
                                     .axis = node.integer("axis").value_or(1)};
   const Tensor* scale = graph.constant(parameters.scale);
   if (scale == nullptr || scale->type != ElementType::kFloat || scale->shape.size() > 1) return {};
-  parameters.scales = read_as<float, float>(*scale);
+  parameters.scales = read_elements<float, float>(*scale);
   const auto is_regular = [](float value) { return std::isnormal(value) && value > 0; };
   if (parameters.scales.empty() || !std::ranges::all_of(parameters.scales, is_regular)) return {};
   if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {

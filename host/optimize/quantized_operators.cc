@@ -335,6 +335,10 @@ class Fusion {
 
 }  // namespace
 
+bool is_standard(const Node& node, std::string_view op_type) {
+  return node.op_type == op_type && node.domain.empty() && !node.is_of_other_opset;
+}
+
 std::vector<NodeId> form_quantized_operators(Graph& graph, const QuantizedOperators& options,
                                              UniqueNames& names) {
   return Fusion(graph, options, names).run();

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "host/graph/graph.h"
@@ -28,6 +29,9 @@ struct QuantizedOperators {
   std::function<bool(const graph::Node&)> has_kernel;
   int64_t opset = 0;  // the version of ai.onnx that the model imports
 };
+
+// Whether the node is of that operator of ai.onnx, as the opset of the model defines it.
+[[nodiscard]] bool is_standard(const graph::Node& node, std::string_view op_type);
 
 // Replaces groups in one level of the graph, which must be connected and sorted, and stays so.
 // Every scale and zero point must be a constant, with one scale for each tensor, or one for each

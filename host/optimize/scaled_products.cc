@@ -20,10 +20,6 @@ using graph::ValueId;
 
 constexpr std::string_view kProduct = "MatMulInteger";
 
-bool is_standard(const Node& node, std::string_view op_type) {
-  return node.op_type == op_type && node.domain.empty() && !node.is_of_other_opset;
-}
-
 // A group and the inputs of what takes its place.
 struct Group {
   NodeId last = kNoNode;

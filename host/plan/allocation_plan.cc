@@ -84,8 +84,8 @@ class PartChoice {
 
 // A shape whose extents are the same wherever it appears, given equal symbols.
 bool is_definite(const ValueType& type) {
-  return type.kind == graph::ValueKind::kTensor && graph::element_bits(type.element) > 0 &&
-         type.shape && std::ranges::find(*type.shape, graph::kUnknownDim) == type.shape->end();
+  return is_plain(type) && type.shape &&
+         std::ranges::find(*type.shape, graph::kUnknownDim) == type.shape->end();
 }
 
 }  // namespace
@@ -116,6 +116,10 @@ uint32_t location_of(const ValueType& type, uint32_t location, std::span<const S
   if (!may_be_numbers || type.element == graph::ElementType::kString) return kHostLocation;
   const auto found = std::ranges::find(listed, slot, &SlotLocation::slot);
   return found == listed.end() ? location : found->location;
+}
+
+bool is_plain(const ValueType& type) {
+  return type.kind == graph::ValueKind::kTensor && graph::element_bits(type.element) > 0;
 }
 
 bool provably_equal_bytes(const ValueType& a, const ValueType& b) {

@@ -154,6 +154,9 @@ struct AllocationOptions {
                                                      std::span<const StepTraits> traits,
                                                      const AllocationOptions& options = {});
 
+// Whether a value is raw bytes that a kernel can reinterpret; strings and sequences are objects.
+[[nodiscard]] bool is_plain(const graph::ValueType& type);
+
 // Whether both types need the same number of bytes in every run: they are tensors of the same
 // element size and the same shape, where equal symbols are equal extents and unknown dimensions
 // differ from everything; or their known sizes in bytes are equal.

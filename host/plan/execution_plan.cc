@@ -19,7 +19,7 @@ using partition::Partitioning;
 
 namespace {
 
-Status misfit(const Graph& graph, const std::string& what) {
+Status partitioning_misfit(const Graph& graph, const std::string& what) {
   return {StatusCode::kInvalidArgument,
           formatted("cannot plan the execution of graph {}: {}; plan what partition_graph returned",
                     quote(graph.name), what)};
@@ -28,12 +28,12 @@ Status misfit(const Graph& graph, const std::string& what) {
 Status check_fit(const Graph& graph, const Partitioning& partitioning) {
   const size_t nodes = graph.nodes.size();
   if (partitioning.owner.size() != nodes || partitioning.partition_of.size() != nodes) {
-    return misfit(graph, "the partitioning belongs to another graph");
+    return partitioning_misfit(graph, "the partitioning belongs to another graph");
   }
   size_t fused = 0;
   for (NodeId node = 0; node < nodes; ++node) {
     if (partitioning.owner[node] == kUnassigned) {
-      return misfit(graph, graph::describe_node(graph, node) + " has no owner");
+      return partitioning_misfit(graph, graph::describe_node(graph, node) + " has no owner");
     }
     if (partitioning.partition_of[node] != kNoPartition) ++fused;
   }
@@ -42,11 +42,12 @@ Status check_fit(const Graph& graph, const Partitioning& partitioning) {
     const bool ours = std::ranges::all_of(
         members, [&](NodeId node) { return node < nodes && partitioning.partition_of[node] == i; });
     if (members.empty() || !ours || !std::ranges::is_sorted(members, std::less_equal<>())) {
-      return misfit(graph, formatted("the node list of partition #{} is wrong", i));
+      return partitioning_misfit(graph, formatted("the node list of partition #{} is wrong", i));
     }
     fused -= std::min(fused, members.size());
   }
-  return fused == 0 ? Status::ok_status() : misfit(graph, "a node's partition does not list it");
+  return fused == 0 ? Status::ok_status()
+                    : partitioning_misfit(graph, "a node's partition does not list it");
 }
 
 // Orders the contracted graph, in which a partition is identified by its first node.
@@ -161,12 +162,12 @@ Result<ExecutionPlan> plan_execution(const Graph& graph, const Partitioning& par
                                      const ExecutionOptions& options) {
   EPHOST_RETURN_IF_ERROR(check_fit(graph, partitioning));
   if (!options.priorities.empty() && options.priorities.size() != graph.nodes.size()) {
-    return misfit(graph, "the priorities belong to another graph");
+    return partitioning_misfit(graph, "the priorities belong to another graph");
   }
   StepOrder order(graph, partitioning);
   const std::vector<NodeId> firsts = order.run(options);
   if (firsts.size() != order.steps()) {
-    return misfit(graph, "partitions or nodes depend on each other in a cycle");
+    return partitioning_misfit(graph, "partitions or nodes depend on each other in a cycle");
   }
   ExecutionPlan plan;
   plan.steps.reserve(firsts.size());

@@ -33,8 +33,8 @@ Status check_value(const ValueDescription& wanted, std::string_view role, const 
                 runtime::describe_tensor(wanted.element_type, wanted.shape)));
 }
 
-Result<size_t> find(const std::unordered_map<std::string_view, size_t>& index,
-                    std::string_view role, std::string_view name) {
+Result<size_t> index_of(const std::unordered_map<std::string_view, size_t>& index,
+                        std::string_view role, std::string_view name) {
   const auto found = index.find(name);
   if (found != index.end()) return found->second;
   return Status(StatusCode::kNotFound, formatted("the model has no {} {}", role, quote(name)));
@@ -48,7 +48,7 @@ IoBinding& IoBinding::operator=(IoBinding&&) noexcept = default;
 IoBinding::~IoBinding() = default;
 
 Status IoBinding::bind_input(std::string_view name, Value value) {
-  EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->input_index, "input", name));
+  EPHOST_ASSIGN_OR_RETURN(const size_t i, index_of(state_->session->input_index, "input", name));
   if (value.kind() == ValueKind::kSparseTensor) {
     EPHOST_ASSIGN_OR_RETURN(value, value.to_dense(state_->session->max_dense_bytes));
   }
@@ -59,7 +59,7 @@ Status IoBinding::bind_input(std::string_view name, Value value) {
 }
 
 Status IoBinding::bind_output(std::string_view name, Value value) {
-  EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->output_index, "output", name));
+  EPHOST_ASSIGN_OR_RETURN(const size_t i, index_of(state_->session->output_index, "output", name));
   const ValueDescription& wanted = state_->session->outputs[i];
   if (wanted.kind != ValueKind::kTensor || wanted.is_optional) {
     return Status(StatusCode::kInvalidArgument,
@@ -79,7 +79,7 @@ Status IoBinding::bind_output(std::string_view name, Value value) {
 }
 
 Status IoBinding::bind_output(std::string_view name, const MemoryInfo& memory) {
-  EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->output_index, "output", name));
+  EPHOST_ASSIGN_OR_RETURN(const size_t i, index_of(state_->session->output_index, "output", name));
   if (!memory.is_cpu()) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("output {} cannot be bound to the memory {} of {}:{}; outputs come out "

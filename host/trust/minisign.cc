@@ -34,7 +34,7 @@ std::string encode(const Block<Size>& block) {
 }
 
 template <size_t Size>
-Result<Block<Size>> decode(std::string_view text, std::string_view what) {
+Result<Block<Size>> decode_block(std::string_view text, std::string_view what) {
   std::array<uint8_t, kAlgorithmBytes + sizeof(KeyId) + Size> all = {};
   EPHOST_RETURN_IF_ERROR(decode_base64(text, all, what));
   Block<Size> block;
@@ -87,7 +87,7 @@ std::string encode_public_key(const PublicKey& key) {
 }
 
 Result<PublicKey> decode_public_key(std::string_view text) {
-  EPHOST_ASSIGN_OR_RETURN(const Block<32> block, decode<32>(text, kKeyFile));
+  EPHOST_ASSIGN_OR_RETURN(const Block<32> block, decode_block<32>(text, kKeyFile));
   if (block.algorithm != kPlain) return unknown_algorithm(kKeyFile);
   return PublicKey{block.key, block.bytes};
 }
@@ -115,7 +115,7 @@ Result<Signature> parse_signature(std::string_view file) {
   EPHOST_ASSIGN_OR_RETURN(const auto lines, split_lines(file, 4, kSignatureFile));
   EPHOST_RETURN_IF_ERROR(
       comment_of(lines[0], kUntrustedPrefix, kMaxCommentBytes, kSignatureFile).status());
-  EPHOST_ASSIGN_OR_RETURN(const Block<64> block, decode<64>(lines[1], kSignatureFile));
+  EPHOST_ASSIGN_OR_RETURN(const Block<64> block, decode_block<64>(lines[1], kSignatureFile));
   if (block.algorithm != kPlain && block.algorithm != kPrehashed) {
     return unknown_algorithm(kSignatureFile);
   }

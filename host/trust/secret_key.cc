@@ -51,7 +51,7 @@ Status refused(std::string_view problem) {
   return Status(StatusCode::kInvalidArgument, std::string(problem));
 }
 
-Result<Bytes> decode(std::string_view file) {
+Result<Bytes> decode_secret_key(std::string_view file) {
   EPHOST_ASSIGN_OR_RETURN(const auto lines, split_lines(file, 2, kWhat));
   EPHOST_RETURN_IF_ERROR(comment_of(lines[0], kUntrustedPrefix, kMaxCommentBytes, kWhat).status());
   Bytes bytes;
@@ -156,13 +156,13 @@ Signature SecretKey::sign(std::span<const std::byte> content, std::string truste
 }
 
 Result<bool> needs_passphrase(std::string_view file) {
-  EPHOST_ASSIGN_OR_RETURN(const Bytes bytes, decode(file));
+  EPHOST_ASSIGN_OR_RETURN(const Bytes bytes, decode_secret_key(file));
   return bytes.has_at(kDerivation, kScrypt);
 }
 
 Result<SecretKey> open_secret_key(std::string_view file, std::string_view passphrase) {
   EPHOST_RETURN_IF_ERROR(start_sodium());
-  EPHOST_ASSIGN_OR_RETURN(Bytes bytes, decode(file));
+  EPHOST_ASSIGN_OR_RETURN(Bytes bytes, decode_secret_key(file));
   const bool is_encrypted = bytes.has_at(kDerivation, kScrypt);
   if (is_encrypted) EPHOST_RETURN_IF_ERROR(apply_passphrase(bytes, passphrase));
   // minisign writes no checksum for a key without a passphrase.

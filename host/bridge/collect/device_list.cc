@@ -18,7 +18,7 @@ constexpr uint64_t kMaxTextSize = 1024;
 constexpr uint64_t kMaxMetadata = 256;
 constexpr uint64_t kMaxMetadataSize = 65536;
 
-Status broken(std::string_view provider, const std::string& what) {
+Status broken_list(std::string_view provider, const std::string& what) {
   return Status(StatusCode::kEpFail,
                 formatted("{} lists {}; report this to the plugin's vendor", provider, what));
 }
@@ -53,8 +53,9 @@ Status copy_metadata(const eph_device& given, const plugin::CallSite& site, Devi
     const bool is_known =
         std::ranges::any_of(device.metadata, [&](const auto& known) { return known.first == key; });
     if (key.empty() || is_known) {
-      return broken(site.provider, formatted("device {} with {} metadata key {}", quote(device.id),
-                                             is_known ? "the repeated" : "the empty", quote(key)));
+      return broken_list(site.provider,
+                         formatted("device {} with {} metadata key {}", quote(device.id),
+                                   is_known ? "the repeated" : "the empty", quote(key)));
     }
     device.metadata.emplace_back(key, value);
   }
@@ -98,13 +99,14 @@ Status DeviceCollector::try_add(const eph_device* given) {
   DeviceInfo device;
   EPHOST_RETURN_IF_ERROR(copy_texts(adopted, site, device));
   if (device.id.empty()) {
-    return broken(provider_, formatted("a device without an id (name {})", quote(device.name)));
+    return broken_list(provider_,
+                       formatted("a device without an id (name {})", quote(device.name)));
   }
   if (std::ranges::find(devices_, device.id, &DeviceInfo::id) != devices_.end()) {
-    return broken(provider_, formatted("two devices with the id {}", quote(device.id)));
+    return broken_list(provider_, formatted("two devices with the id {}", quote(device.id)));
   }
   if (devices_.size() == kMaxDevices) {
-    return broken(provider_, formatted("more than {} devices", kMaxDevices));
+    return broken_list(provider_, formatted("more than {} devices", kMaxDevices));
   }
   EPHOST_RETURN_IF_ERROR(copy_metadata(adopted, site, device));
   device.type = adopted.type;

@@ -19,9 +19,9 @@ constexpr uint64_t kMaxMemories = 64;
 constexpr uint64_t kMaxSlots = uint64_t{1} << 20;
 constexpr uint64_t kMinAlignment = 64;
 constexpr uint64_t kMaxAlignment = uint64_t{1} << 20;
-constexpr size_t kMaxName = 256;
+constexpr size_t kMaxMemoryName = 256;
 
-Status broken(std::string_view owner, const std::string& what) {
+Status broken_memories(std::string_view owner, const std::string& what) {
   return Status(StatusCode::kEpFail,
                 formatted("{} {}; report this to the plugin's vendor", owner, what));
 }
@@ -42,15 +42,16 @@ Result<DeviceMemory> DeviceMemory::create(const eph_device_memory_api& api, eph_
   EPHOST_ASSIGN_OR_RETURN(const auto list,
                           plugin::adopt_array(memories, count, kMaxMemories, site, "out_memories"));
   if (list.empty()) {
-    return broken(owner, formatted("offers {} and has no memory", EPH_EXT_DEVICE_MEMORY));
+    return broken_memories(owner, formatted("offers {} and has no memory", EPH_EXT_DEVICE_MEMORY));
   }
   for (const eph_memory& given : list) {
-    const std::string name(view(given.name).substr(0, kMaxName));
+    const std::string name(view(given.name).substr(0, kMaxMemoryName));
     const uint64_t alignment = std::max(given.alignment, kMinAlignment);
     if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) {
-      return broken(owner, formatted("asks for an alignment of {} in its memory {}; it must be a "
-                                     "power of two of at most {}",
-                                     alignment, quote(name), kMaxAlignment));
+      return broken_memories(owner,
+                             formatted("asks for an alignment of {} in its memory {}; it must be a "
+                                       "power of two of at most {}",
+                                       alignment, quote(name), kMaxAlignment));
     }
     memory.memories_.push_back({name, alignment});
   }
@@ -82,7 +83,7 @@ Result<ComputationMemory> DeviceMemory::describe(eph_computation* computation) c
 
 Status DeviceMemory::check_exists(uint32_t memory) const {
   if (memory <= memories_.size()) return Status::ok_status();
-  return broken(
+  return broken_memories(
       owner_,
       formatted("puts values of a computation into memory {}, which does not exist", memory));
 }
@@ -113,9 +114,9 @@ Result<std::byte*> DeviceMemory::allocate(uint32_t memory, uint64_t size,
     return static_cast<std::byte*>(data);
   }
   if (data != nullptr) release(memory, static_cast<std::byte*>(data));
-  return broken(owner_,
-                formatted("gave no memory, or memory that is not aligned to {} bytes, when {}",
-                          alignment, attempt()));
+  return broken_memories(
+      owner_, formatted("gave no memory, or memory that is not aligned to {} bytes, when {}",
+                        alignment, attempt()));
 }
 
 void DeviceMemory::release(uint32_t memory, std::byte* data) const {

@@ -10,8 +10,8 @@ namespace ephost::bridge {
 namespace {
 
 // More than any provider has, and longer than any name; one that states more is broken.
-constexpr uint64_t kMaxOperators = uint64_t{1} << 16;
-constexpr uint64_t kMaxName = 1024;
+constexpr uint64_t kMaxKeptOperators = uint64_t{1} << 16;
+constexpr uint64_t kMaxKeptName = 1024;
 
 }  // namespace
 
@@ -22,17 +22,17 @@ Result<GraphWishes> GraphWishes::create(const eph_graph_wishes_api& api, eph_pro
   uint64_t count = 0;
   EPHOST_RETURN_IF_ERROR(call_slot(site, "listing the operators that it wants unchanged",
                                    api.get_kept_operators, provider, &operators, &count));
-  EPHOST_ASSIGN_OR_RETURN(
-      const auto list, plugin::adopt_array(operators, count, kMaxOperators, site, "out_operators"));
+  EPHOST_ASSIGN_OR_RETURN(const auto list, plugin::adopt_array(operators, count, kMaxKeptOperators,
+                                                               site, "out_operators"));
   GraphWishes wishes;
   for (const eph_kept_operator& given : list) {
-    const bool is_sound = !view(given.op_type).empty() && given.op_type.size <= kMaxName &&
-                          given.domain.size <= kMaxName;
+    const bool is_sound = !view(given.op_type).empty() && given.op_type.size <= kMaxKeptName &&
+                          given.domain.size <= kMaxKeptName;
     if (!is_sound) {
       return Status(StatusCode::kEpFail,
                     std::string(owner) + " lists an operator without a name, or with one of more " +
-                        "than " + std::to_string(kMaxName) + " bytes, in " + EPH_EXT_GRAPH_WISHES +
-                        "; report this to the plugin's vendor");
+                        "than " + std::to_string(kMaxKeptName) + " bytes, in " +
+                        EPH_EXT_GRAPH_WISHES + "; report this to the plugin's vendor");
     }
     const std::string_view domain = view(given.domain);
     wishes.by_operator_[std::string(view(given.op_type))].push_back(

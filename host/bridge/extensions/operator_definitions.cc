@@ -26,9 +26,9 @@ using onnx_io::FormalParameter;
 using onnx_io::OperatorDefinition;
 
 // More than any plugin has, and longer than any text; one that states more is broken.
-constexpr uint64_t kMaxOperators = uint64_t{1} << 16;
+constexpr uint64_t kMaxDefinitions = uint64_t{1} << 16;
 constexpr uint64_t kMaxItems = 1024;  // parameters, attributes, elements of a default
-constexpr uint64_t kMaxName = 1024;
+constexpr uint64_t kMaxOperatorName = 1024;
 constexpr uint64_t kMaxDescription = 65536;
 
 // Reads one definition. Failures name what is wrong, not where: the caller adds that.
@@ -64,8 +64,8 @@ class DefinitionReader {
         StatusCode::kEpFail,
         formatted("{}: the definition of operator {} of domain {} in {} {}; report this "
                   "to the plugin's vendor",
-                  site_.provider, quote(view(record_.op_type).substr(0, kMaxName)),
-                  quote(view(record_.domain).substr(0, kMaxName)), EPH_EXT_OPERATORS, how));
+                  site_.provider, quote(view(record_.op_type).substr(0, kMaxOperatorName)),
+                  quote(view(record_.domain).substr(0, kMaxOperatorName)), EPH_EXT_OPERATORS, how));
   }
 
   [[nodiscard]] Result<std::string> text(eph_string given, uint64_t max_size,
@@ -77,7 +77,7 @@ class DefinitionReader {
                             what, max_size));
   }
   [[nodiscard]] Result<std::string> name(eph_string given, const std::string& what) const {
-    EPHOST_ASSIGN_OR_RETURN(std::string checked, text(given, kMaxName, what));
+    EPHOST_ASSIGN_OR_RETURN(std::string checked, text(given, kMaxOperatorName, what));
     if (checked.empty()) return broken("has an empty " + what);
     return checked;
   }
@@ -115,7 +115,7 @@ class DefinitionReader {
     FormalParameter read;
     EPHOST_ASSIGN_OR_RETURN(read.name, name(given.name, "name of a parameter"));
     EPHOST_ASSIGN_OR_RETURN(read.description, description(given.description));
-    EPHOST_ASSIGN_OR_RETURN(read.type_name, text(given.type_name, kMaxName, "type name"));
+    EPHOST_ASSIGN_OR_RETURN(read.type_name, text(given.type_name, kMaxOperatorName, "type name"));
     read.element_types = given.element_types;
     read.is_optional = (given.flags & EPH_PARAMETER_OPTIONAL) != 0;
     read.is_variadic = (given.flags & EPH_PARAMETER_VARIADIC) != 0;
@@ -232,7 +232,7 @@ Result<std::vector<OperatorDefinition>> read_table(
                                    static_cast<const eph_operators_api*>(table), &records, &stride,
                                    &count));
   EPHOST_ASSIGN_OR_RETURN(const auto list,
-                          plugin::adopt_records(records, stride, count, kMaxOperators, site));
+                          plugin::adopt_records(records, stride, count, kMaxDefinitions, site));
   std::vector<OperatorDefinition> definitions;
   std::set<std::tuple<std::string, std::string, int32_t>> known;
   for (const auto& [copy, given] : list) {

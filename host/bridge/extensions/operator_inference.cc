@@ -17,7 +17,7 @@ namespace {
 
 // More than any tensor has; an inference function that states more is broken.
 constexpr int32_t kMaxRank = 64;
-constexpr uint64_t kMaxName = 1024;
+constexpr uint64_t kMaxDimensionName = 1024;
 
 // How many outputs an operator may have.
 uint64_t output_limit(const eph_operator_def& definition) {
@@ -49,7 +49,7 @@ Status read_type(int32_t element_type, const int64_t* shape, const eph_string* d
   }
   for (size_t d = 0; dim_names != nullptr && d < count; ++d) {
     const std::string_view name = view(dim_names[d]);
-    if (dim_names[d].size > kMaxName || !is_valid_utf8(name)) {
+    if (dim_names[d].size > kMaxDimensionName || !is_valid_utf8(name)) {
       return wrong("set_output got the name of a dimension that is no short text in UTF-8");
     }
     stated.dim_names.emplace_back(name);

@@ -14,7 +14,7 @@ namespace ephost::bridge {
 namespace {
 
 constexpr uint64_t kMaxSymbols = uint64_t{1} << 16;
-constexpr uint64_t kMaxName = 65536;
+constexpr uint64_t kMaxSymbolName = 65536;
 
 // The eph_shape_wishes of one get_wishes call.
 class WishCollector : public eph_shape_wishes {
@@ -54,7 +54,7 @@ class WishCollector : public eph_shape_wishes {
     }
     for (const eph_string& name : names) {
       EPHOST_ASSIGN_OR_RETURN(const std::string_view text,
-                              plugin::adopt_text(name, kMaxName, site, "symbols"));
+                              plugin::adopt_text(name, kMaxSymbolName, site, "symbols"));
       const auto symbol = std::ranges::find(model_.symbols, text);
       if (symbol == model_.symbols.end()) {
         return refusal(formatted("the symbol {}, which the model does not have", quote(text)));

@@ -19,8 +19,9 @@ std::vector<std::string> names_of(const std::vector<NamedValue>& values) {
   return names;
 }
 
-Result<std::vector<NamedValue>> read_all(const std::filesystem::path& set, std::string_view prefix,
-                                         std::span<const ValueDescription> descriptions) {
+Result<std::vector<NamedValue>> read_values(const std::filesystem::path& set,
+                                            std::string_view prefix,
+                                            std::span<const ValueDescription> descriptions) {
   return read_data<NamedValue>(set, prefix, descriptions,
                                [](const std::filesystem::path& file, const ValueForm& form) {
                                  return read_value(file, std::nullopt, form);
@@ -39,9 +40,10 @@ NodeCounts count_nodes(const Session& session) {
 // `out_nodes` is filled in once the model has run.
 Status run_data_set(Session& session, const std::filesystem::path& set, const Tolerance& tolerance,
                     NodeCounts& out_nodes) {
-  EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given, read_all(set, "input_", session.inputs()));
+  EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given,
+                          read_values(set, "input_", session.inputs()));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> expected,
-                          read_all(set, "output_", session.outputs()));
+                          read_values(set, "output_", session.outputs()));
   if (expected.empty()) {
     return Status(StatusCode::kNotFound, "there is no output_0.pb to compare with");
   }

@@ -15,7 +15,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
 }
 
-Status refuse(std::string_view file, size_t line, const std::string& problem) {
+Status refuse_line(std::string_view file, size_t line, const std::string& problem) {
   return Status(StatusCode::kInvalidArgument, formatted("{}:{}: {}", file, line, problem));
 }
 
@@ -35,10 +35,10 @@ Result<SkipList> parse_skip_list(std::string_view text, std::string_view file) {
     const std::string_view reason =
         colon == std::string_view::npos ? "" : trimmed(line.substr(colon + 1));
     if (name.empty() || reason.empty()) {
-      return refuse(file, number, quote(line) + " is not of the form \"name: reason\"");
+      return refuse_line(file, number, quote(line) + " is not of the form \"name: reason\"");
     }
     if (!list.emplace(name, SkipReason{std::string(reason), may_pass}).second) {
-      return refuse(file, number, quote(name) + " is listed twice; remove one");
+      return refuse_line(file, number, quote(name) + " is listed twice; remove one");
     }
   }
   return list;

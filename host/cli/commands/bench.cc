@@ -19,7 +19,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct BenchFlags {
   SessionFlags session;
   ReportFlags report;
   MeasureRequest request;
@@ -44,7 +44,7 @@ Json session_json(const SessionTimes& times) {
           {"phases", phases_json(times.phases)}};
 }
 
-Json to_json(const Benchmark& benchmark, const Flags& flags) {
+Json to_json(const Benchmark& benchmark, const BenchFlags& flags) {
   const Measurement& model = benchmark.model;
   Json blocks = Json::array();
   for (const PlannedMemory& block : model.blocks) {
@@ -134,7 +134,7 @@ std::string to_table(const Benchmark& benchmark) {
   return facts.to_text();
 }
 
-Result<Benchmark> run_benchmark(const Environment& environment, const Flags& flags) {
+Result<Benchmark> run_benchmark(const Environment& environment, const BenchFlags& flags) {
   Benchmark benchmark;
   const Interrupt interrupt;
   MeasureRequest request = flags.request;
@@ -157,7 +157,7 @@ Result<Benchmark> run_benchmark(const Environment& environment, const Flags& fla
   return benchmark;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const BenchFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
@@ -169,7 +169,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_bench(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchFlags>();
   MeasureRequest& request = flags->request;
   ArgumentParser app = root.add_subcommand("bench", "Measure session creation, runs and memory");
   app.add("MODEL", request.model, "An ONNX model or context model").type_name("FILE").required();

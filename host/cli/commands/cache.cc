@@ -2,7 +2,6 @@
 #include <ephost/cache_store.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 
 #include "host/base/format.h"
@@ -17,21 +16,19 @@
 namespace ephost::cli {
 namespace {
 
-using State = CacheItem::State;
-
-struct Flags {
+struct CacheFlags {
   ReportFlags report;
   std::filesystem::path folder;
   CacheLimits limits;  // of `prune`
 };
 
-std::string_view state_name(State state) {
+std::string_view item_state_name(CacheItem::State state) {
   switch (state) {
-    case State::kEntry:
+    case CacheItem::State::kEntry:
       return "entry";
-    case State::kQuarantined:
+    case CacheItem::State::kQuarantined:
       return "quarantined";
-    case State::kTemporary:
+    case CacheItem::State::kTemporary:
       break;
   }
   return "temporary";
@@ -43,7 +40,7 @@ std::string last_use_of(const CacheItem& item) {
 
 Json item_json(const CacheItem& item) {
   return {{"key", item.key.empty() ? Json() : Json(item.key)},
-          {"state", state_name(item.state)},
+          {"state", item_state_name(item.state)},
           {"folder", item.folder.native()},
           {"bytes", item.bytes},
           {"last_used", last_use_of(item)}};
@@ -63,7 +60,7 @@ Json to_json(const CacheItemDescription& described) {
   return json;
 }
 
-Result<int> list(const Flags& flags) {
+Result<int> list_store(const CacheFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const std::vector<CacheItemDescription> items, list_cache(flags.folder));
   uint64_t bytes = 0;
   Json entries = Json::array();
@@ -72,7 +69,7 @@ Result<int> list(const Flags& flags) {
   for (const CacheItemDescription& described : items) {
     bytes += described.item.bytes;
     entries.push_back(to_json(described));
-    table.add_row({described.item.key, std::string(state_name(described.item.state)),
+    table.add_row({described.item.key, std::string(item_state_name(described.item.state)),
                    described.model_name, join(described.providers, ", "),
                    bytes_text(described.item.bytes), last_use_of(described.item)});
   }
@@ -85,7 +82,7 @@ Result<int> list(const Flags& flags) {
   return kExitSuccess;
 }
 
-Result<int> verify(const Flags& flags) {
+Result<int> verify_store(const CacheFlags& flags) {
   const auto checks = [&] {
     const Activity activity("verifying " + flags.folder.native(), flags.report.shows_progress());
     return verify_cache(flags.folder);
@@ -123,7 +120,7 @@ Json items_json(const std::vector<CacheItem>& items) {
   return json;
 }
 
-Result<int> report_removal(const Flags& flags, const Result<CacheRemoval>& result) {
+Result<int> report_removal(const CacheFlags& flags, const Result<CacheRemoval>& result) {
   EPHOST_RETURN_IF_ERROR(result.status());
   const CacheRemoval& removal = *result;
   uint64_t bytes = 0;
@@ -138,7 +135,7 @@ Result<int> report_removal(const Flags& flags, const Result<CacheRemoval>& resul
   if (flags.report.quiet) return kExitSuccess;
   for (const CacheItem& item : removal.removed) {
     print(formatted("removed {} ({}, {})\n", item.folder.filename().native(),
-                    state_name(item.state), bytes_text(item.bytes)));
+                    item_state_name(item.state), bytes_text(item.bytes)));
   }
   for (const CacheItem& item : removal.in_use) {
     print(formatted("in use: {}\n", item.folder.filename().native()));
@@ -147,13 +144,8 @@ Result<int> report_removal(const Flags& flags, const Result<CacheRemoval>& resul
   return kExitSuccess;
 }
 
-struct Verb {
-  ArgumentParser parser;
-  std::function<Result<int>()> run;
-};
-
 ArgumentParser add_verb(ArgumentParser& cache, const std::string& name, const std::string& help,
-                        Flags& flags) {
+                        CacheFlags& flags) {
   ArgumentParser app = cache.add_subcommand(name, help);
   app.add("DIR,--cache-dir", flags.folder,
           "The folder that sessions were given as ep.cache_dir [EPHOST_CACHE_DIR]")
@@ -165,14 +157,14 @@ ArgumentParser add_verb(ArgumentParser& cache, const std::string& name, const st
 }  // namespace
 
 Command add_cache(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CacheFlags>();
   ArgumentParser cache = root.add_subcommand("cache", "Maintain a cache store (ep.cache_dir)");
   cache.require_subcommand();
-  std::vector<Verb> verbs = {
+  std::vector<Command> verbs = {
       {add_verb(cache, "list", "List the entries and what their keys were computed from", *flags),
-       [flags] { return list(*flags); }},
+       [flags] { return list_store(*flags); }},
       {add_verb(cache, "verify", "Compare every entry with its checksums", *flags),
-       [flags] { return verify(*flags); }},
+       [flags] { return verify_store(*flags); }},
       {add_verb(cache, "prune", "Remove entries that exceed the limits or are quarantined", *flags),
        [flags] { return report_removal(*flags, prune_cache(flags->folder, flags->limits)); }},
       {add_verb(cache, "clear", "Remove everything that is not in use", *flags),
@@ -195,10 +187,7 @@ Command add_cache(ArgumentParser& root) {
               return Status(StatusCode::kInvalidArgument,
                             "no cache store is named; give DIR, or set EPHOST_CACHE_DIR");
             }
-            for (const Verb& verb : verbs) {
-              if (verb.parser.is_chosen()) return verb.run();
-            }
-            return kExitUsage;
+            return run_chosen(verbs);
           }};
 }
 

@@ -16,14 +16,14 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct CheckSelectionFlags {
   EnvironmentFlags environment;
   ReportFlags report;
   SelectionFlags selection;
   bool no_plugins = false;
 };
 
-std::string to_text(const SelectionFile& file, const SelectionReport& report) {
+std::string selection_report_text(const SelectionFile& file, const SelectionReport& report) {
   std::string text = providers_text(report);
   if (!report.findings.empty()) text += "\n" + findings_text(file.path, report);
   const std::string name = printable(quote(file.path.native()));
@@ -33,7 +33,7 @@ std::string to_text(const SelectionFile& file, const SelectionReport& report) {
                                  counted(report.findings.size(), "finding")));
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const CheckSelectionFlags& flags) {
   apply(flags.report);
   const SelectionFile file = find_selection(flags.selection);
   if (file.path.empty()) {
@@ -53,9 +53,9 @@ Result<int> run(const Flags& flags) {
   if (flags.report.json()) {
     Json json = selection_json(file, report);
     json.set("ok", is_sound);
-    print(cli::to_text(json));
+    print(to_text(json));
   } else {
-    print(to_text(file, report));
+    print(selection_report_text(file, report));
   }
   return is_sound ? kExitSuccess : kExitFailure;
 }
@@ -63,7 +63,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_check_selection(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CheckSelectionFlags>();
   ArgumentParser app = root.add_subcommand(
       "check-selection", "Check a selection file: its format, plugins, options and devices");
   app.footer("Exit status: 0 for a selection without findings, 1 for one with findings.");

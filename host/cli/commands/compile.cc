@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kStandardStream = "-";
 
-struct Flags {
+struct CompileFlags {
   SessionFlags session;
   ReportFlags report;
   bool embed = false;
@@ -142,7 +142,7 @@ class HeldPipeSignal {
   void (*old_)(int) = SIG_DFL;
 };
 
-ModelCompilationOptions compilation_of(const Flags& flags, HeldPipeSignal& output) {
+ModelCompilationOptions compilation_of(const CompileFlags& flags, HeldPipeSignal& output) {
   ModelCompilationOptions compile = flags.compile;
   if (flags.embed) compile.ep_context_embed_mode = true;
   if (flags.from_standard_input()) {
@@ -158,7 +158,7 @@ ModelCompilationOptions compilation_of(const Flags& flags, HeldPipeSignal& outpu
   return compile;
 }
 
-Result<CompileReport> compile(const Flags& flags, const Environment& environment,
+Result<CompileReport> compile(const CompileFlags& flags, const Environment& environment,
                               SessionOptions options) {
   const std::string what =
       "compiling " +
@@ -177,7 +177,7 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
 }
 
 // MODEL is a list of models; -i gives options of the only provider.
-Status compile_group(const Flags& flags, const Environment& environment) {
+Status compile_group(const CompileFlags& flags, const Environment& environment) {
   EPHOST_ASSIGN_OR_RETURN(const auto models,
                           parse_model_list(flags.compile.input_model_path.native()));
   EPHOST_ASSIGN_OR_RETURN(const auto provider_options, parse_key_values(flags.provider_options));
@@ -194,7 +194,7 @@ Status compile_group(const Flags& flags, const Environment& environment) {
   return compile_sharing(environment, options, models, flags.report);
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const CompileFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
@@ -235,7 +235,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_compile(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CompileFlags>();
   ModelCompilationOptions& compile = flags->compile;
   ArgumentParser app =
       root.add_subcommand("compile", "Compile a model and write its context model");

@@ -16,7 +16,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct ConfigFlags {
   ReportFlags report;
   std::string pattern;
 };
@@ -47,7 +47,7 @@ Entries matching(const Entries& known, const std::string& pattern) {
   return same.empty() ? similar : same;
 }
 
-Status unknown(const Entries& known, const std::string& pattern) {
+Status unknown_entry(const Entries& known, const std::string& pattern) {
   std::vector<std::string_view> keys;
   for (const ConfigEntryDescription& entry : known) keys.push_back(entry.key);
   const auto nearest = nearest_match(pattern, keys);
@@ -101,11 +101,11 @@ std::string to_table(const Entries& entries) {
   return text;
 }
 
-Result<int> list(const Flags& flags) {
+Result<int> list_entries(const ConfigFlags& flags) {
   apply(flags.report);
   const Entries known = known_config_entries();
   const Entries entries = flags.pattern.empty() ? known : matching(known, flags.pattern);
-  if (entries.empty()) return unknown(known, flags.pattern);
+  if (entries.empty()) return unknown_entry(known, flags.pattern);
   print(flags.report.json() ? to_text(to_json(entries)) : to_table(entries));
   return kExitSuccess;
 }
@@ -113,7 +113,7 @@ Result<int> list(const Flags& flags) {
 }  // namespace
 
 Command add_config(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ConfigFlags>();
   ArgumentParser config = root.add_subcommand("config", "Explain configuration entries");
   config.require_subcommand();
   ArgumentParser app = config.add_subcommand(
@@ -122,7 +122,7 @@ Command add_config(ArgumentParser& root) {
           "Only this entry, or those whose keys contain this or fit it, e.g. \"session.shapes.*\"")
       .type_name("PATTERN");
   add_report_flags(app, flags->report);
-  return {config, [flags] { return list(*flags); }};
+  return {config, [flags] { return list_entries(*flags); }};
 }
 
 }  // namespace ephost::cli

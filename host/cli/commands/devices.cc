@@ -12,7 +12,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct DevicesFlags {
   EnvironmentFlags environment;
   ReportFlags report;
   bool targets = false;
@@ -26,7 +26,7 @@ Json to_json(const EpDeviceList& list) {
   return {{"devices", devices_json(list.devices)}, {"failed", failed}};
 }
 
-std::string to_table(const EpDeviceList& list, const Flags& flags) {
+std::string to_table(const EpDeviceList& list, const DevicesFlags& flags) {
   std::string text = devices_table(list.devices, flags.report.verbose);
   if (text.empty()) {
     text = flags.targets ? "no provider compiles for devices that are not present\n"
@@ -40,7 +40,7 @@ std::string to_table(const EpDeviceList& list, const Flags& flags) {
   return text;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const DevicesFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const EpDeviceList list,
@@ -52,7 +52,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_devices(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DevicesFlags>();
   ArgumentParser app =
       root.add_subcommand("devices", "List the devices that the installed providers can use");
   app.add_flag("--targets", flags->targets,

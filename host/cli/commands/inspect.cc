@@ -28,7 +28,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct InspectFlags {
   EnvironmentFlags environment;
   ReportFlags report;
   SelectionFlags selection;
@@ -47,7 +47,7 @@ struct Choice {
 
 // What the selection says about the plugin that the command line names. One that is used by default
 // need not name it; nor does a selection say anything about the manifest of one plugin.
-Result<Choice> choose(const Environment& environment, const Flags& flags) {
+Result<Choice> choose_request(const Environment& environment, const InspectFlags& flags) {
   const bool is_given = !flags.selection.file.empty();
   std::error_code ignored;
   if (std::filesystem::is_regular_file(flags.plugin, ignored)) {
@@ -105,7 +105,7 @@ Json options_json(const PluginDescription& plugin, const Choice& choice) {
   return options;
 }
 
-Json selection_json(const Choice& choice) {
+Json choice_json(const Choice& choice) {
   const std::string& range = choice.request.version_range;
   return {{"file", choice.file.path.native()},
           {"origin", choice.file.origin},
@@ -178,7 +178,7 @@ Json to_json(const PluginDescription& description, const Choice& choice) {
                {"recorded", recorded_json(description)},
                {"options", options_json(description, choice)},
                {"options_open", description.options_open}};
-  if (choice.is_selected()) json.set("selection", selection_json(choice));
+  if (choice.is_selected()) json.set("selection", choice_json(choice));
   if (description.operators_status.ok()) {
     json.set("operators", operators_json(description));
   } else {
@@ -275,10 +275,10 @@ std::string options_section(const PluginDescription& plugin, const Choice& choic
   return "\n" + table.to_text();
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const InspectFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
-  EPHOST_ASSIGN_OR_RETURN(const Choice choice, choose(environment, flags));
+  EPHOST_ASSIGN_OR_RETURN(const Choice choice, choose_request(environment, flags));
   InspectOptions how = inspect_options(flags.probe);
   how.session_entries = choice.session_entries;
   const auto inspected = [&] {
@@ -300,7 +300,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_inspect(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<InspectFlags>();
   ArgumentParser app = root.add_subcommand(
       "inspect", "Load one plugin and show its devices, options, operators and kernels");
   app.add("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")

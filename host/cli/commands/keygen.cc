@@ -20,14 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct KeygenFlags {
   ReportFlags report;
   fs::path name;
   std::optional<uint32_t> passphrase_fd;
   bool no_passphrase = false;
 };
 
-Result<std::string> choose_passphrase(const Flags& flags) {
+Result<std::string> choose_passphrase(const KeygenFlags& flags) {
   if (flags.no_passphrase) return std::string();
   EPHOST_ASSIGN_OR_RETURN(std::string passphrase,
                           read_passphrase(flags.passphrase_fd, "passphrase of the new key: "));
@@ -41,7 +41,7 @@ Result<std::string> choose_passphrase(const Flags& flags) {
   return Status(StatusCode::kInvalidArgument, "the two passphrases differ; try again");
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const KeygenFlags& flags) {
   apply(flags.report);
   fs::path secret_file = flags.name, public_file = flags.name;
   secret_file += ".key";
@@ -78,7 +78,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_keygen(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<KeygenFlags>();
   ArgumentParser app =
       root.add_subcommand("keygen", "Make a pair of keys that sign plugins and context models");
   app.footer("The files are of minisign's format. Nothing is overwritten.");

@@ -25,7 +25,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct ListFlags {
   EnvironmentFlags environment;
   ReportFlags report;
   SelectionFlags selection;
@@ -58,7 +58,8 @@ struct Chosen {
   }
 };
 
-Result<std::optional<Chosen>> choose(const Environment& environment, const Flags& flags) {
+Result<std::optional<Chosen>> choose_selection(const Environment& environment,
+                                               const ListFlags& flags) {
   std::optional<Chosen> chosen;
   SelectionFile file = find_selection(flags.selection);
   if (file.path.empty()) return chosen;
@@ -68,12 +69,12 @@ Result<std::optional<Chosen>> choose(const Environment& environment, const Flags
   return chosen;
 }
 
-enum class Kind { kProvider, kLayer };
+enum class PluginKind { kProvider, kLayer };
 
-std::vector<CheckedPlugin> check_plugins(const Environment& environment, Kind kind) {
+std::vector<CheckedPlugin> check_plugins(const Environment& environment, PluginKind kind) {
   std::vector<CheckedPlugin> checked;
   for (InstalledPlugin& plugin : environment.plugins()) {
-    if (plugin.provider.empty() != (kind == Kind::kLayer)) continue;
+    if (plugin.provider.empty() != (kind == PluginKind::kLayer)) continue;
     Status loadable = environment.check_loadable(plugin);
     checked.push_back({std::move(plugin), std::move(loadable)});
   }
@@ -102,7 +103,7 @@ Json probe_json(const Result<PluginDescription>& probe) {
 
 Json layers_json(const Environment& environment) {
   Json layers = Json::array();
-  for (const auto& [plugin, loadable, unused] : check_plugins(environment, Kind::kLayer)) {
+  for (const auto& [plugin, loadable, unused] : check_plugins(environment, PluginKind::kLayer)) {
     layers.push_back({{"name", plugin.name},
                       {"vendor", plugin.vendor},
                       {"version", plugin.version},
@@ -181,7 +182,7 @@ std::string problem_text(const InstalledPlugin& plugin, const Status& loadable) 
 // `problems`.
 std::string layers_text(const Environment& environment, std::string& problems) {
   Table table({{"layer"}, {"version"}, {"vendor"}, {"abi"}, {"loadable"}, {"manifest"}});
-  for (const auto& [plugin, loadable, unused] : check_plugins(environment, Kind::kLayer)) {
+  for (const auto& [plugin, loadable, unused] : check_plugins(environment, PluginKind::kLayer)) {
     table.add_row({plugin.name, plugin.version, plugin.vendor, abi_text(plugin.abi),
                    loadable.ok() ? "yes" : "no", plugin.manifest.native()});
     if (!loadable.ok()) problems += problem_text(plugin, loadable);
@@ -277,11 +278,11 @@ std::string to_table(const Environment& environment, const Providers& providers,
   return text;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const ListFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
-  EPHOST_ASSIGN_OR_RETURN(const std::optional<Chosen> chosen, choose(environment, flags));
-  Providers providers = check_plugins(environment, Kind::kProvider);
+  EPHOST_ASSIGN_OR_RETURN(const std::optional<Chosen> chosen, choose_selection(environment, flags));
+  Providers providers = check_plugins(environment, PluginKind::kProvider);
   if (flags.probe) {
     const Activity activity("running the plugins", flags.report.shows_progress());
     run_probes(environment, inspect_options(flags.how), providers);
@@ -297,7 +298,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_list(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ListFlags>();
   ArgumentParser app =
       root.add_subcommand("list", "List the installed plugins, and why some cannot be used");
   const Argument probe =

@@ -15,7 +15,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct NewPluginFlags {
   ReportFlags report;
   std::string name;
   std::string language;
@@ -25,15 +25,15 @@ struct Flags {
 };
 
 // The folder that was asked for, without a slash at its end.
-std::filesystem::path folder_of(const Flags& flags) {
+std::filesystem::path project_folder(const NewPluginFlags& flags) {
   if (flags.folder.empty()) return flags.name;
   const std::filesystem::path folder = flags.folder.lexically_normal();
   return folder.has_filename() ? folder : folder.parent_path();
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const NewPluginFlags& flags) {
   apply(flags.report);
-  const std::filesystem::path folder = folder_of(flags);
+  const std::filesystem::path folder = project_folder(flags);
   const PluginProject project = {.name = flags.name,
                                  .vendor = flags.vendor.empty() ? flags.name : flags.vendor,
                                  .kind = flags.language + "_" + flags.kind};
@@ -60,7 +60,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_new_plugin(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<NewPluginFlags>();
   ArgumentParser app = root.add_subcommand(
       "new-plugin", "Write the project of a new plugin: sources, manifest, build, checks, package");
   app.footer("The project needs the plugin SDK; plugin_sdk/VENDOR_GUIDE.md leads on from there.");

@@ -17,7 +17,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct PartitionFlags {
   SessionFlags session;
   ReportFlags report;
   std::filesystem::path model;
@@ -83,7 +83,7 @@ Json refusals_json(const GraphPartitioning& graph) {
   return refusals;
 }
 
-Json graph_json(const GraphPartitioning& graph, const Flags& flags) {
+Json partitioning_json(const GraphPartitioning& graph, const PartitionFlags& flags) {
   Json json = {{"providers", providers_json(graph)},
                {"unassigned_nodes", graph.unassigned_nodes},
                {"nodes", nodes_json(graph)},
@@ -103,7 +103,7 @@ Json inlined_json(const ModelPartitioning& model) {
   return inlined;
 }
 
-Json operators_json(const ModelPartitioning& model) {
+Json plugin_operators_json(const ModelPartitioning& model) {
   Json operators = Json::array();
   for (const PluginOperator& one : model.plugin_operators) {
     operators.push_back({{"op", one.op_type},
@@ -136,24 +136,24 @@ std::string inlined_text(const ModelPartitioning& model) {
   return text;
 }
 
-Json to_json(const ModelPartitioning& model, const Flags& flags) {
+Json to_json(const ModelPartitioning& model, const PartitionFlags& flags) {
   Json json = {{"model", flags.model.native()},
                {"graph", model.graphs.front().name},
                {"is_context_model", model.is_context_model},
                {"folded_nodes", model.folded_nodes},
                {"removed_identities", model.removed_identities},
                {"bodies", Json::array()}};
-  json.update(graph_json(model.graphs.front(), flags));
+  json.update(partitioning_json(model.graphs.front(), flags));
   Json bodies = Json::array();
   for (const GraphPartitioning& body : std::span(model.graphs).subspan(1)) {
     Json body_json = {{"path", body.path}, {"graph", body.name}};
-    body_json.update(graph_json(body, flags));
+    body_json.update(partitioning_json(body, flags));
     bodies.push_back(body_json);
   }
   json.set("bodies", bodies);
   if (flags.explain) {
     json.set("inlined", inlined_json(model));
-    json.set("plugin_operators", operators_json(model));
+    json.set("plugin_operators", plugin_operators_json(model));
     json.set("notes", model.notes);
   }
   return json;
@@ -191,7 +191,7 @@ std::string summary_text(const GraphPartitioning& graph) {
   return text;
 }
 
-std::string to_text(const ModelPartitioning& model, bool explain) {
+std::string partitioning_text(const ModelPartitioning& model, bool explain) {
   std::string text;
   for (const GraphPartitioning& graph : model.graphs) {
     if (!graph.path.empty()) text += formatted("\nbody {}\n", printable(graph.path));
@@ -203,17 +203,17 @@ std::string to_text(const ModelPartitioning& model, bool explain) {
   return text;
 }
 
-std::string render(const ModelPartitioning& model, const Flags& flags) {
+std::string render(const ModelPartitioning& model, const PartitionFlags& flags) {
   const std::string& format = flags.report.format;
   if (format == "html") return partitioning_page(model.graphs);
   if (format == "json") return to_text(to_json(model, flags));
-  if (format == "table") return to_text(model, flags.explain);
+  if (format == "table") return partitioning_text(model, flags.explain);
   std::string text;
   for (const GraphPartitioning& graph : model.graphs) text += to_dot(graph);
   return text;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const PartitionFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
@@ -234,7 +234,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_partition(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<PartitionFlags>();
   ArgumentParser app =
       root.add_subcommand("partition", "Show which provider takes which node, and why");
   app.add("MODEL", flags->model, "An ONNX model").type_name("FILE").required();

@@ -22,7 +22,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct PlanFlags {
   SessionFlags session;
   ReportFlags report;
   std::filesystem::path model;
@@ -34,7 +34,7 @@ struct Flags {
   std::string order;
 };
 
-Json steps_json(const GraphPlan& plan) {
+Json planned_steps_json(const GraphPlan& plan) {
   Json steps = Json::array();
   for (const PlannedStep& step : plan.steps) {
     steps.push_back({{"provider", plan.providers[step.provider]},
@@ -67,7 +67,7 @@ Json values_json(const GraphPlan& plan) {
   return values;
 }
 
-Json graph_json(const GraphPlan& plan) {
+Json plan_json(const GraphPlan& plan) {
   Json blocks = Json::array();
   for (const PlannedBlock& block : plan.blocks) {
     blocks.push_back({{"location", block.location},
@@ -76,18 +76,18 @@ Json graph_json(const GraphPlan& plan) {
                       {"lower_bound_bytes", block.lower_bound_bytes},
                       {"proved_optimal", block.proved_optimal}});
   }
-  return {{"steps", steps_json(plan)},
+  return {{"steps", planned_steps_json(plan)},
           {"values", values_json(plan)},
           {"blocks", blocks},
           {"order", plan.order_rule}};
 }
 
-Json to_json(std::span<const GraphPlan> plans, const Flags& flags) {
+Json to_json(std::span<const GraphPlan> plans, const PlanFlags& flags) {
   Json json = {{"model", flags.model.native()}, {"bodies", Json::array()}};
-  json.update(graph_json(plans.front()));
+  json.update(plan_json(plans.front()));
   Json bodies = Json::array();
   for (const GraphPlan& body : plans.subspan(1)) {
-    Json body_json = graph_json(body);
+    Json body_json = plan_json(body);
     body_json.set("path", body.path);
     bodies.push_back(body_json);
   }
@@ -145,7 +145,7 @@ std::string block_text(const PlannedBlock& block) {
                    block.proved_optimal ? ", optimal" : "");
 }
 
-std::string summary(const GraphPlan& plan) {
+std::string plan_summary(const GraphPlan& plan) {
   Facts facts;
   facts.add("steps", std::to_string(plan.steps.size()));
   if (!plan.order_rule.empty()) {
@@ -169,18 +169,18 @@ std::string to_tables(std::span<const GraphPlan> plans) {
   std::string text;
   for (const GraphPlan& plan : plans) {
     if (!plan.path.empty()) text += formatted("\nbody {}\n", printable(plan.path));
-    text += steps_table(plan) + values_table(plan) + summary(plan);
+    text += steps_table(plan) + values_table(plan) + plan_summary(plan);
   }
   return text;
 }
 
-std::string to_page(std::span<const GraphPlan> plans, const Flags& flags) {
+std::string to_page(std::span<const GraphPlan> plans, const PlanFlags& flags) {
   std::vector<MemoryMap> maps;
   for (const GraphPlan& plan : plans) maps.push_back(map_of(plan));
   return to_html("Plan of " + flags.model.filename().string(), maps);
 }
 
-Result<int> show_plan(const Flags& flags) {
+Result<int> show_plan(const PlanFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
@@ -203,7 +203,7 @@ Result<int> show_plan(const Flags& flags) {
   return kExitSuccess;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const PlanFlags& flags) {
   apply(flags.report);
   if (flags.buffers.empty()) return show_plan(flags);
   BufferPlanRequest request{.buffers = flags.buffers,
@@ -220,7 +220,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_plan(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<PlanFlags>();
   ArgumentParser app = root.add_subcommand(
       "plan",
       "Show the order of the steps, the place of each value, peak memory and its lower bound");

@@ -48,7 +48,7 @@ Status over_capacity(const BufferPlacement& placement, const BufferPlanRequest& 
                           quote(request.buffers.native()), capacity, advice));
 }
 
-std::string summary(const BufferPlacement& placement, const BufferPlanRequest& request) {
+std::string placement_summary(const BufferPlacement& placement, const BufferPlanRequest& request) {
   std::string text =
       formatted("{}: peak {} bytes, lower bound {}", counted(placement.offsets.size(), "buffer"),
                 placement.peak_bytes, placement.lower_bound_bytes);
@@ -83,9 +83,9 @@ Status plan_buffers(const BufferPlanRequest& request) {
     print(to_text(to_json(buffers, placement, request)));
   } else if (request.output.empty()) {
     print(csv);
-    if (!request.quiet) print_notice(summary(placement, request));
+    if (!request.quiet) print_notice(placement_summary(placement, request));
   } else if (!request.quiet) {
-    print(summary(placement, request));
+    print(placement_summary(placement, request));
   }
   return Status::ok_status();
 }

@@ -14,7 +14,7 @@
 namespace ephost::cli {
 namespace {
 
-constexpr const char* kGroup = "Probing";
+constexpr const char* kProbingGroup = "Probing";
 
 // Joins its threads, whatever happens.
 struct Threads {
@@ -34,17 +34,17 @@ std::vector<Argument> add_probe_flags(ArgumentParser& app, ProbeFlags& flags) {
           .type_name("LEVEL")
           .one_of({"none", "worker", "sandbox"})
           .show_default()
-          .group(kGroup);
+          .group(kProbingGroup);
   Argument limit = app.add("--call-limit", flags.call_limit_seconds,
                            "How long one call of a plugin in a worker may take")
                        .type_name("SECONDS")
                        .in_range(0.001, 1e6)
                        .show_default()
-                       .group(kGroup);
+                       .group(kProbingGroup);
   Argument refresh =
       app.add_flag("--refresh", flags.refresh,
                    "Run plugins even if it is known from another time what they offer")
-          .group(kGroup);
+          .group(kProbingGroup);
   return {isolation, limit, refresh};
 }
 

@@ -1,7 +1,6 @@
 // `ephost quarantine list|clear [NAME]`: the policy, the failures of plugins, and which plugins are
 // quarantined for them.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,7 +26,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct QuarantineFlags {
   ReportFlags report;
   std::string name;  // of a plugin or its provider; empty: all plugins
 };
@@ -96,7 +95,7 @@ std::string policy_text(const trust::ProcessQuarantine& process) {
       printable(origin));
 }
 
-Result<int> list(const Flags& flags) {
+Result<int> list_failures(const QuarantineFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
                           trust::load_machine_policy(trust::machine_policy_file()));
   EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine process,
@@ -130,7 +129,7 @@ Result<int> list(const Flags& flags) {
   return kExitSuccess;
 }
 
-Result<int> clear(const Flags& flags) {
+Result<int> clear_failures(const QuarantineFlags& flags) {
   const FailureRecords records(FailureRecords::default_file());
   const FailureRecords::Content content = records.read();
   const Judge judge(content.records, {});
@@ -157,13 +156,8 @@ Result<int> clear(const Flags& flags) {
   return kExitSuccess;
 }
 
-struct Verb {
-  ArgumentParser parser;
-  std::function<Result<int>()> run;
-};
-
 ArgumentParser add_verb(ArgumentParser& quarantine, const std::string& name,
-                        const std::string& help, Flags& flags) {
+                        const std::string& help, QuarantineFlags& flags) {
   ArgumentParser app = quarantine.add_subcommand(name, help);
   app.add("NAME", flags.name,
           "Only of the plugin with this name, such as acme, or with a provider of this name")
@@ -175,21 +169,18 @@ ArgumentParser add_verb(ArgumentParser& quarantine, const std::string& name,
 }  // namespace
 
 Command add_quarantine(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<QuarantineFlags>();
   ArgumentParser quarantine =
       root.add_subcommand("quarantine", "Show or clear the recorded failures of plugins");
   quarantine.require_subcommand();
-  std::vector<Verb> verbs = {
+  std::vector<Command> verbs = {
       {add_verb(quarantine, "list", "List when plugins crashed or hung", *flags),
-       [flags] { return list(*flags); }},
+       [flags] { return list_failures(*flags); }},
       {add_verb(quarantine, "clear", "Forget that, so that they are used again", *flags),
-       [flags] { return clear(*flags); }}};
+       [flags] { return clear_failures(*flags); }}};
   return {quarantine, [flags, verbs = std::move(verbs)]() -> Result<int> {
             apply(flags->report);
-            for (const Verb& verb : verbs) {
-              if (verb.parser.is_chosen()) return verb.run();
-            }
-            return kExitUsage;
+            return run_chosen(verbs);
           }};
 }
 

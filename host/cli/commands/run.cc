@@ -27,7 +27,7 @@ namespace {
 
 constexpr uint64_t kShownElements = 8;
 
-struct Flags {
+struct RunCommandFlags {
   SessionFlags session;
   RunFlags run;
   ReportFlags report;
@@ -54,7 +54,7 @@ struct OutputFile {
 };
 
 // The files of --output, checked before anything is run.
-Result<std::vector<OutputFile>> output_files(const Session& session, const Flags& flags) {
+Result<std::vector<OutputFile>> output_files(const Session& session, const RunCommandFlags& flags) {
   std::vector<OutputFile> files;
   const std::vector<ValueDescription>& outputs = session.outputs();
   for (const std::string& argument : flags.outputs) {
@@ -112,7 +112,7 @@ Status write_outputs(const Session& session, const std::vector<NamedValue>& outp
   return Status::ok_status();
 }
 
-Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
+Result<RunResult> run_model(const Environment& environment, const RunCommandFlags& flags) {
   Activity activity("loading " + flags.model.native(), flags.report.shows_progress());
   const Interrupt interrupt;
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
@@ -191,7 +191,7 @@ Json output_json(const NamedValue& output) {
   return json;
 }
 
-std::string_view state_name(SpecializationState state) {
+std::string_view specialization_state_name(SpecializationState state) {
   switch (state) {
     case SpecializationState::kReady:
       return "ready";
@@ -209,7 +209,7 @@ Json specializations_json(const std::vector<Specialization>& specializations) {
     Json extents = Json::object();
     for (const FixedExtent& extent : one.extents) extents.set(extent.name, extent.extent);
     list.push_back({{"extents", extents},
-                    {"state", std::string(state_name(one.state))},
+                    {"state", std::string(specialization_state_name(one.state))},
                     {"runs", one.runs},
                     {"seconds", one.seconds},
                     {"reason", one.reason}});
@@ -236,7 +236,7 @@ std::string specializations_text(const std::vector<Specialization>& specializati
   return text;
 }
 
-Json to_json(const RunResult& result, const Flags& flags) {
+Json to_json(const RunResult& result, const RunCommandFlags& flags) {
   Json outputs = Json::array();
   for (const NamedValue& output : result.outputs) outputs.push_back(output_json(output));
   return {{"model", flags.model.native()},
@@ -282,7 +282,7 @@ std::string to_table(const RunResult& result, bool verbose) {
   return text;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const RunCommandFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
@@ -295,7 +295,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_run(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunCommandFlags>();
   ArgumentParser app = root.add_subcommand("run", "Run a model");
   app.add("MODEL", flags->model, "An ONNX model or context model").type_name("FILE").required();
   add_input_flags(app, flags->inputs);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct SignCommandFlags {
   ReportFlags report;
   SigningFlags signing;
   std::vector<fs::path> files;
@@ -44,7 +44,7 @@ std::string uncovered_text(const SignedFile& one) {
       join(names, ", "), others == 0 ? "" : formatted(" and {} more", others));
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const SignCommandFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Signer signer, Signer::create(flags.signing));
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment({}));
@@ -82,7 +82,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_sign(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SignCommandFlags>();
   ArgumentParser app = root.add_subcommand(
       "sign", "Sign manifests of plugins and context models, so that others can trust them");
   app.footer(

@@ -25,7 +25,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct TestFlags {
   SessionFlags session;
   ReportFlags report;
   std::vector<std::filesystem::path> folders;
@@ -91,7 +91,7 @@ BackendTestRun run_guarded(const Environment& environment, const SessionOptions&
 }
 
 // The type names of the providers that the command line asks for.
-std::vector<std::string> asked_providers(const Environment& environment, const Flags& flags,
+std::vector<std::string> asked_providers(const Environment& environment, const TestFlags& flags,
                                          const SessionOptions& options) {
   std::vector<std::string> asked;
   if (flags.session.providers.empty() && flags.session.selection.file.empty()) return asked;
@@ -103,7 +103,7 @@ std::vector<std::string> asked_providers(const Environment& environment, const F
 
 std::vector<TestResult> run_tests(const Environment& environment, const SessionOptions& options,
                                   const std::vector<BackendTest>& tests, const SkipList& list,
-                                  std::span<const std::string> asked, const Flags& flags,
+                                  std::span<const std::string> asked, const TestFlags& flags,
                                   const std::atomic<bool>& interrupted) {
   std::vector<TestResult> results(tests.size());
   std::atomic<size_t> next{0};
@@ -137,7 +137,7 @@ void warn_about_unknown_entries(const SkipList& list, const std::vector<BackendT
   }
 }
 
-Totals count(const std::vector<TestResult>& results) {
+Totals count_outcomes(const std::vector<TestResult>& results) {
   Totals totals;
   for (const TestResult& result : results) {
     for (const auto& [provider, nodes] : result.nodes) totals.nodes[provider] += nodes;
@@ -156,7 +156,7 @@ Totals count(const std::vector<TestResult>& results) {
   return totals;
 }
 
-std::string_view outcome_name(Outcome outcome) {
+std::string_view test_outcome_name(Outcome outcome) {
   switch (outcome) {
     case Outcome::kPassed:
       return "PASS";
@@ -177,7 +177,7 @@ Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
   Json tests = Json::array();
   for (const TestResult& result : results) {
     Json json = {{"name", result.name},
-                 {"outcome", ascii_lower(outcome_name(result.outcome))},
+                 {"outcome", ascii_lower(test_outcome_name(result.outcome))},
                  {"nodes", to_json(result.nodes)}};
     if (!result.reason.empty()) json.set("reason", result.reason);
     tests.push_back(std::move(json));
@@ -193,7 +193,7 @@ std::string to_lines(const std::vector<TestResult>& results, const Totals& total
   std::string text;
   for (const TestResult& result : results) {
     if (result.outcome == Outcome::kPassed && !verbose) continue;
-    std::string line = formatted("{} {}", outcome_name(result.outcome), result.name);
+    std::string line = formatted("{} {}", test_outcome_name(result.outcome), result.name);
     if (verbose && !result.nodes.empty()) line += formatted(" ({})", to_text(result.nodes));
     if (!result.reason.empty()) line += ": " + result.reason;
     std::ranges::replace(line, '\n', ' ');
@@ -224,7 +224,7 @@ Result<SkipList> read_skip_list(const std::filesystem::path& file) {
   return parse_skip_list(text, file.native());
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const TestFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const SkipList list, read_skip_list(flags.skip_list));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<BackendTest> tests, find_backend_tests(flags.folders));
@@ -242,7 +242,7 @@ Result<int> run(const Flags& flags) {
   const std::vector<TestResult> results =
       run_tests(environment, options, tests, list, asked, flags, *interrupt.flag());
   if (*interrupt.flag()) return Status(StatusCode::kFail, "the tests were interrupted");
-  const Totals totals = count(results);
+  const Totals totals = count_outcomes(results);
   print(flags.report.json() ? to_text(to_json(results, totals))
                             : to_lines(results, totals, flags.report.verbose));
   if (totals.failed > 0) return kExitFailure;
@@ -255,7 +255,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_test(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TestFlags>();
   ArgumentParser app = root.add_subcommand("test", "Run ONNX backend test folders");
   app.add("DIR", flags->folders, "Folders with tests, at any depth").type_name("PATH").required();
   app.add("--rtol", flags->tolerance.relative, "Relative tolerance for floating-point numbers")

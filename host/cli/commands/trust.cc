@@ -1,6 +1,5 @@
 // `ephost trust add|list|remove|revoke`: whose signatures count.
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -31,7 +30,7 @@ namespace fs = std::filesystem;
 using trust::TrustedKey;
 using trust::TrustedKeys;
 
-struct Flags {
+struct TrustFlags {
   ReportFlags report;
   bool system = false;
   std::string key;  // a file, the key itself, or of a known key its id or name
@@ -42,7 +41,7 @@ struct Flags {
   std::vector<std::string> revoked;
 };
 
-Result<fs::path> folder_of(const Flags& flags) {
+Result<fs::path> trust_folder(const TrustFlags& flags) {
   const trust::TrustPlaces places = trust::default_trust_places();
   const fs::path& folder = flags.system ? places.machine : places.user;
   if (!folder.empty()) return folder;
@@ -74,7 +73,7 @@ Json key_json(const TrustedKey& key, const TrustedKeys& all) {
           {"file", key.file.native()}};
 }
 
-Result<int> list(const Flags& flags) {
+Result<int> list_keys(const TrustFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const TrustedKeys all, load_keys());
   EPHOST_ASSIGN_OR_RETURN(const trust::MachinePolicy machine,
                           trust::load_machine_policy(trust::machine_policy_file()));
@@ -122,8 +121,8 @@ Result<trust::PublicKey> read_public_key(const std::string& text) {
   return Status(key.status().code(), formatted("{}: {}", quote(text), key.status().message()));
 }
 
-Result<int> add(const Flags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const fs::path folder, folder_of(flags));
+Result<int> add_key(const TrustFlags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const fs::path folder, trust_folder(flags));
   TrustedKey key{.name = flags.name, .providers = flags.providers, .models = flags.models};
   EPHOST_ASSIGN_OR_RETURN(key.key, read_public_key(flags.key));
   for (const std::string& provider : flags.providers) {
@@ -148,7 +147,7 @@ Result<int> add(const Flags& flags) {
   return kExitSuccess;
 }
 
-Result<int> remove(const Flags& flags) {
+Result<int> remove_key(const TrustFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const TrustedKeys all, load_keys());
   const auto is_meant = [&](const TrustedKey& key) {
     return key.is_machine == flags.system &&
@@ -200,8 +199,8 @@ Status add_revocation(const std::string& text, trust::Revocations& out) {
   return {};
 }
 
-Result<int> revoke(const Flags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const fs::path folder, folder_of(flags));
+Result<int> revoke(const TrustFlags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const fs::path folder, trust_folder(flags));
   trust::Revocations revoked;
   for (const std::string& text : flags.revoked) {
     EPHOST_RETURN_IF_ERROR(add_revocation(text, revoked));
@@ -218,13 +217,8 @@ Result<int> revoke(const Flags& flags) {
   return kExitSuccess;
 }
 
-struct Verb {
-  ArgumentParser parser;
-  std::function<Result<int>(const Flags&)> run;
-};
-
 ArgumentParser add_verb(ArgumentParser& app, const std::string& name, const std::string& help,
-                        Flags& flags) {
+                        TrustFlags& flags) {
   ArgumentParser verb = app.add_subcommand(name, help);
   if (name != "list") {
     verb.add_flag("--system", flags.system,
@@ -237,16 +231,18 @@ ArgumentParser add_verb(ArgumentParser& app, const std::string& name, const std:
 }  // namespace
 
 Command add_trust(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TrustFlags>();
   ArgumentParser app = root.add_subcommand("trust", "Say whose signatures count, and for what");
   app.require_subcommand();
-  std::vector<Verb> verbs = {
-      {add_verb(app, "add", "Trust a public key", *flags), add},
-      {add_verb(app, "list", "List the keys that are trusted, and what was revoked", *flags), list},
-      {add_verb(app, "remove", "Trust a key no longer", *flags), remove},
+  std::vector<Command> verbs = {
+      {add_verb(app, "add", "Trust a public key", *flags), [flags] { return add_key(*flags); }},
+      {add_verb(app, "list", "List the keys that are trusted, and what was revoked", *flags),
+       [flags] { return list_keys(*flags); }},
+      {add_verb(app, "remove", "Trust a key no longer", *flags),
+       [flags] { return remove_key(*flags); }},
       {add_verb(app, "revoke", "Refuse what a key signed, or certain files, whoever signs them",
                 *flags),
-       revoke},
+       [flags] { return revoke(*flags); }},
   };
   ArgumentParser adding = verbs[0].parser;
   adding.add("KEY", flags->key, "A public key, or its file").type_name("KEY").required();
@@ -269,10 +265,7 @@ Command add_trust(ArgumentParser& root) {
       .required();
   return {app, [flags, verbs = std::move(verbs)]() -> Result<int> {
             apply(flags->report);
-            for (const Verb& verb : verbs) {
-              if (verb.parser.is_chosen()) return verb.run(*flags);
-            }
-            return kExitUsage;
+            return run_chosen(verbs);
           }};
 }
 

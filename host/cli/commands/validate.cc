@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct ValidateFlags {
   ReportFlags report;
   fs::path path;
   std::string level = "basic";
@@ -64,7 +64,7 @@ Result<std::vector<KitPlugin>> choose_plugins(std::vector<KitPlugin> plugins,
 
 // The file of --exclusions, or NAME.exclusions.yaml beside the manifest if there is one.
 Result<std::vector<Exclusion>> read_exclusions(const Kit& kit, const KitPlugin& plugin,
-                                               const Flags& flags) {
+                                               const ValidateFlags& flags) {
   fs::path file = flags.exclusions;
   if (file.empty()) {
     file = plugin.manifest.parent_path() / (plugin.name + ".exclusions.yaml");
@@ -81,14 +81,14 @@ uint64_t new_seed() {
 
 // A check that is run again has to come at least as far as it did the first time, however busy the
 // machine is.
-uint32_t time_factor_of(const Flags& flags) {
+uint32_t time_factor_of(const ValidateFlags& flags) {
   constexpr uint32_t kToReproduce = 20;
   if (flags.time_factor) return *flags.time_factor;
   return flags.seed && !flags.checks.empty() ? kToReproduce : 1;
 }
 
 // The options that decide what a check does, besides those that all runs state.
-std::vector<std::string> stated_options(const Flags& flags) {
+std::vector<std::string> stated_options(const ValidateFlags& flags) {
   std::vector<std::string> words;
   const auto add = [&](const char* name, const fs::path& path) {
     std::error_code ignored;
@@ -101,7 +101,7 @@ std::vector<std::string> stated_options(const Flags& flags) {
   return words;
 }
 
-Result<HarnessOptions> harness_options(const Kit& kit, const Flags& flags) {
+Result<HarnessOptions> harness_options(const Kit& kit, const ValidateFlags& flags) {
   HarnessOptions options{.level = flags.level,
                          .isolation = flags.isolation,
                          .seed = flags.seed ? *flags.seed : new_seed(),
@@ -118,7 +118,7 @@ Result<HarnessOptions> harness_options(const Kit& kit, const Flags& flags) {
                 formatted("--data {} is not a folder", quote(flags.data.native())));
 }
 
-Status write_files(const Flags& flags, const std::vector<PluginResults>& all) {
+Status write_files(const ValidateFlags& flags, const std::vector<PluginResults>& all) {
   if (!flags.junit.empty()) {
     EPHOST_RETURN_IF_ERROR(write_text(flags.junit, results_junit(all)));
   }
@@ -128,7 +128,7 @@ Status write_files(const Flags& flags, const std::vector<PluginResults>& all) {
 
 Result<PluginResults> validate(const Kit& kit, const KitPlugin& plugin,
                                const std::vector<KitCheck>& checks, const HarnessOptions& options,
-                               const Flags& flags, const Interrupt& interrupt) {
+                               const ValidateFlags& flags, const Interrupt& interrupt) {
   EPHOST_ASSIGN_OR_RETURN(const std::vector<Exclusion> exclusions,
                           read_exclusions(kit, plugin, flags));
   Activity line(formatted("checking {}", plugin.name), flags.report.shows_progress());
@@ -136,7 +136,7 @@ Result<PluginResults> validate(const Kit& kit, const KitPlugin& plugin,
                     [&](std::string what) { line.update(std::move(what)); });
 }
 
-Result<std::vector<KitCheck>> checks_to_run(const Kit& kit, const Flags& flags) {
+Result<std::vector<KitCheck>> checks_to_run(const Kit& kit, const ValidateFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<KitCheck> all, kit.checks());
   // A check that is named runs on either level.
   if (flags.checks.empty() && flags.level == "basic") {
@@ -149,7 +149,7 @@ Result<std::vector<KitCheck>> checks_to_run(const Kit& kit, const Flags& flags) 
   return choose_checks(std::move(all), flags.checks);
 }
 
-Result<int> list(const Kit& kit, const Flags& flags) {
+Result<int> list_checks(const Kit& kit, const ValidateFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<KitCheck> all, kit.checks());
   EPHOST_ASSIGN_OR_RETURN(const std::vector<KitCheck> checks,
                           choose_checks(std::move(all), flags.checks));
@@ -157,10 +157,10 @@ Result<int> list(const Kit& kit, const Flags& flags) {
   return kExitSuccess;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const ValidateFlags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Kit kit, Kit::find());
-  if (flags.list) return list(kit, flags);
+  if (flags.list) return list_checks(kit, flags);
   EPHOST_ASSIGN_OR_RETURN(const std::vector<KitCheck> checks, checks_to_run(kit, flags));
   EPHOST_ASSIGN_OR_RETURN(std::vector<KitPlugin> found, kit.plugins(flags.path));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<KitPlugin> plugins,
@@ -179,7 +179,7 @@ Result<int> run(const Flags& flags) {
   return std::ranges::all_of(all, &PluginResults::has_passed) ? kExitSuccess : kExitFailure;
 }
 
-void add_check_options(ArgumentParser& app, Flags& flags) {
+void add_check_options(ArgumentParser& app, ValidateFlags& flags) {
   app.add("--level", flags.level, "How thoroughly: in seconds, or in minutes")
       .one_of({"basic", "full"})
       .show_default();
@@ -224,7 +224,7 @@ void add_check_options(ArgumentParser& app, Flags& flags) {
 }  // namespace
 
 Command add_validate(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ValidateFlags>();
   ArgumentParser app =
       root.add_subcommand("validate", "Try a plugin against the rules of the plugin interface");
   Argument path =

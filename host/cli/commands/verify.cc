@@ -20,7 +20,7 @@
 namespace ephost::cli {
 namespace {
 
-struct Flags {
+struct VerifyFlags {
   EnvironmentFlags environment;
   ReportFlags report;
   SelectionFlags selection;
@@ -47,7 +47,7 @@ struct Wanted {
   bool is_stated = false;  // otherwise all installed ones count
 };
 
-Result<Wanted> wanted_by(const Flags& flags) {
+Result<Wanted> wanted_by(const VerifyFlags& flags) {
   const SelectionFile selection =
       selection_of(SessionFlags{.selection = flags.selection, .providers = flags.providers});
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, read_selection(selection));
@@ -66,8 +66,8 @@ EnvironmentFlags with_policy(EnvironmentFlags flags, const SessionOptions& optio
 }
 
 // What the providers of the report's sources fail at when they restore the contexts.
-Status load(const Environment& environment, const Flags& flags, const ContextReport& report,
-            Wanted wanted) {
+Status load_contexts(const Environment& environment, const VerifyFlags& flags,
+                     const ContextReport& report, Wanted wanted) {
   SessionOptions& options = wanted.options;
   if (!wanted.is_stated) {
     std::set<std::string> names;
@@ -104,7 +104,7 @@ Json node_json(const ContextNodeReport& node) {
   return json;
 }
 
-Json to_json(const Verification& verification, const Flags& flags) {
+Json to_json(const Verification& verification, const VerifyFlags& flags) {
   const ContextReport& report = verification.report;
   const std::optional<Status>& loaded = verification.loaded;
   Json nodes = Json::array();
@@ -185,7 +185,7 @@ std::string to_table(const Verification& verification) {
 }
 
 // What a failure of the command says; OK if nothing is wrong.
-Status summary(const Verification& verification, const Flags& flags) {
+Status failure_of(const Verification& verification, const VerifyFlags& flags) {
   const ContextReport& report = verification.report;
   const auto others = [](size_t count, std::string_view what) {
     return count == 0 ? "" : formatted(" (and {})", counted(count, what));
@@ -206,7 +206,7 @@ Status summary(const Verification& verification, const Flags& flags) {
                 report.unchecked.front(), others(report.unchecked.size() - 1, "further part")));
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const VerifyFlags& flags) {
   apply(flags.report);
   apply(flags.environment);
   EPHOST_ASSIGN_OR_RETURN(Wanted wanted, wanted_by(flags));
@@ -224,10 +224,10 @@ Result<int> run(const Flags& flags) {
     EPHOST_ASSIGN_OR_RETURN(verification.report, verify_context(environment, flags.model, options));
   }
   if (flags.load && verification.report.problems.empty()) {
-    verification.loaded = load(environment, flags, verification.report, std::move(wanted));
+    verification.loaded = load_contexts(environment, flags, verification.report, std::move(wanted));
   }
   print(flags.report.json() ? to_text(to_json(verification, flags)) : to_table(verification));
-  const Status found = summary(verification, flags);
+  const Status found = failure_of(verification, flags);
   if (found.ok()) return kExitSuccess;
   print_error(found, kExitFailure);
   return kExitFailure;
@@ -236,7 +236,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 Command add_verify(ArgumentParser& root) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<VerifyFlags>();
   ArgumentParser app =
       root.add_subcommand("verify", "Check the files, checksums and providers of a context model");
   app.footer(

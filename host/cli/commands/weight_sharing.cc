@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A name of our own, so that other sessions of the process are not in the group.
-constexpr const char* kGroup = "ephost compile --share-weights";
+constexpr const char* kSharingGroup = "ephost compile --share-weights";
 
 struct SharedModel {
   fs::path path;
@@ -126,7 +126,7 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
   group.add_config_entry("ep.context_enable", "1");
   group.add_config_entry("ep.share_ep_contexts", "1");
   fail_on_crash(group);  // nobody can replace a provider that sessions share
-  group.add_config_entry("ep.share_ep_contexts_group", kGroup);
+  group.add_config_entry("ep.share_ep_contexts_group", kSharingGroup);
   const Interrupt interrupt;
   group.set_load_cancellation_flag(interrupt.flag());
   for (size_t i = 0; i < models.size(); ++i) {

@@ -11,7 +11,7 @@ namespace ephost::cli {
 namespace {
 
 // Words of our own definitions; in single quotes bash takes them as they are.
-std::string quoted(std::string_view text) {
+std::string bash_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -33,9 +33,9 @@ void append_all(const DocumentedCommand& command,
 }
 
 // Bash that proposes values of the form that `value` describes.
-std::string values_of(const DocumentedArgument& argument) {
+std::string value_words(const DocumentedArgument& argument) {
   if (!argument.choices.empty()) {
-    return "_ephost_words " + quoted(join(argument.choices, " "));
+    return "_ephost_words " + bash_quoted(join(argument.choices, " "));
   }
   if (argument.value.find("FILE") != std::string::npos) return "_ephost_files -f";
   if (argument.value.find("DIR") != std::string::npos) return "_ephost_files -d";
@@ -48,7 +48,7 @@ std::string option_cases(const DocumentedCommand& command) {
   for (const DocumentedArgument& argument : command.arguments) {
     if (argument.flags.empty() || argument.value.empty()) continue;
     text +=
-        formatted("        {}) {}; return ;;\n", join(argument.flags, "|"), values_of(argument));
+        formatted("        {}) {}; return ;;\n", join(argument.flags, "|"), value_words(argument));
   }
   if (text.empty()) return text;
   return "      case \"$option\" in\n" + text + "      esac\n";
@@ -63,14 +63,14 @@ std::string command_case(const DocumentedCommand& command) {
   std::string positional = ":";
   for (const DocumentedArgument& argument : command.arguments) {
     flags.insert(flags.end(), argument.flags.begin(), argument.flags.end());
-    if (!argument.positional.empty() && positional == ":") positional = values_of(argument);
+    if (!argument.positional.empty() && positional == ":") positional = value_words(argument);
   }
-  std::string text = formatted("    {})\n", quoted(join(command.path, " ")));
+  std::string text = formatted("    {})\n", bash_quoted(join(command.path, " ")));
   text += option_cases(command);
-  text +=
-      formatted("      if [[ $current == -* ]]; then _ephost_words {}\n", quoted(join(flags, " ")));
+  text += formatted("      if [[ $current == -* ]]; then _ephost_words {}\n",
+                    bash_quoted(join(flags, " ")));
   text += formatted("      else {}; fi ;;\n",
-                    words.empty() ? positional : "_ephost_words " + quoted(join(words, " ")));
+                    words.empty() ? positional : "_ephost_words " + bash_quoted(join(words, " ")));
   return text;
 }
 
@@ -112,11 +112,11 @@ std::string bash_completion(const DocumentedCommand& program) {
   for (const DocumentedCommand* command : commands) {
     cases += command_case(*command);
     if (command->path.size() < 2) continue;
-    paths += (paths.empty() ? "" : "|") + quoted(join(command->path, " "));
+    paths += (paths.empty() ? "" : "|") + bash_quoted(join(command->path, " "));
   }
   std::string text =
       formatted("# Completion of {} for bash.\n\n{}\n_{}() {{\n{}", name, kHelpers, name, kWords);
-  text += formatted("  local command={}\n", quoted(name));
+  text += formatted("  local command={}\n", bash_quoted(name));
   if (!paths.empty()) {
     text += formatted(
         "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"

@@ -16,7 +16,7 @@
 namespace ephost::cli {
 namespace {
 
-Status failed(const char* what) {
+Status child_failure(const char* what) {
   return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(errno)));
 }
 
@@ -42,7 +42,7 @@ Status failed(const char* what) {
   ::_exit(EXIT_SUCCESS);
 }
 
-std::string read_all(int input) {
+std::string read_to_end(int input) {
   std::string text;
   std::array<char, 4096> buffer{};
   for (;;) {
@@ -57,7 +57,7 @@ std::string read_all(int input) {
 
 Result<Json> in_child(const std::string& activity, const std::function<Result<Json>()>& work) {
   std::array<int, 2> pipe{};
-  if (::pipe(pipe.data()) != 0) return failed("cannot make a pipe to a child process");
+  if (::pipe(pipe.data()) != 0) return child_failure("cannot make a pipe to a child process");
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(pipe[0]);
@@ -66,10 +66,10 @@ Result<Json> in_child(const std::string& activity, const std::function<Result<Js
   ::close(pipe[1]);
   if (child < 0) {
     ::close(pipe[0]);
-    return failed("cannot start a child process");
+    return child_failure("cannot start a child process");
   }
   const Activity line(activity, !activity.empty());
-  const std::string text = read_all(pipe[0]);
+  const std::string text = read_to_end(pipe[0]);
   ::close(pipe[0]);
   int state = 0;
   while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {

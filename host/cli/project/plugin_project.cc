@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kCommon = "common";
 
 bool is_lower(char letter) { return letter >= 'a' && letter <= 'z'; }
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 // "AcmeNpu" for "acme_npu".
 std::string in_pascal_case(std::string_view name) {
@@ -76,7 +75,7 @@ Status write_one(const fs::path& source, const fs::path& target, const PluginPro
 std::string plugin_name_problem(std::string_view name) {
   constexpr size_t kMost = 64;
   const auto is_allowed = [](char letter) {
-    return is_lower(letter) || is_digit(letter) || letter == '_';
+    return is_lower(letter) || (letter >= '0' && letter <= '9') || letter == '_';
   };
   if (name.empty() || name.size() > kMost || !is_lower(name.front()) || name.back() == '_' ||
       name.find("__") != std::string_view::npos || !std::ranges::all_of(name, is_allowed)) {

@@ -7,19 +7,19 @@
 
 namespace ephost::cli {
 
-using Value = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-Json::Json() : value_(std::make_unique<Value>()) {}
+Json::Json() : value_(std::make_unique<ordered_json>()) {}
 Json::Json(std::nullptr_t) : Json() {}
-Json::Json(double number) : value_(std::make_unique<Value>(number)) {}
-Json::Json(std::string_view text) : value_(std::make_unique<Value>(text)) {}
-Json::Json(Value value) : value_(std::make_unique<Value>(std::move(value))) {}
+Json::Json(double number) : value_(std::make_unique<ordered_json>(number)) {}
+Json::Json(std::string_view text) : value_(std::make_unique<ordered_json>(text)) {}
+Json::Json(ordered_json value) : value_(std::make_unique<ordered_json>(std::move(value))) {}
 
 Json::Json(std::initializer_list<Member> members) : Json(object()) {
   for (const auto& [name, value] : members) set(name, value);
 }
 
-Json::Json(const Json& other) : value_(std::make_unique<Value>(*other.value_)) {}
+Json::Json(const Json& other) : value_(std::make_unique<ordered_json>(*other.value_)) {}
 Json::Json(Json&& other) noexcept = default;
 Json& Json::operator=(Json other) noexcept {
   value_ = std::move(other.value_);
@@ -27,12 +27,12 @@ Json& Json::operator=(Json other) noexcept {
 }
 Json::~Json() = default;
 
-void Json::set_bool(bool value) { value_ = std::make_unique<Value>(value); }
-void Json::set_signed(int64_t value) { value_ = std::make_unique<Value>(value); }
-void Json::set_unsigned(uint64_t value) { value_ = std::make_unique<Value>(value); }
+void Json::set_bool(bool value) { value_ = std::make_unique<ordered_json>(value); }
+void Json::set_signed(int64_t value) { value_ = std::make_unique<ordered_json>(value); }
+void Json::set_unsigned(uint64_t value) { value_ = std::make_unique<ordered_json>(value); }
 
-Json Json::array() { return Json(Value::array()); }
-Json Json::object() { return Json(Value::object()); }
+Json Json::array() { return Json(ordered_json::array()); }
+Json Json::object() { return Json(ordered_json::object()); }
 
 void Json::push_back(Json element) { value_->push_back(std::move(*element.value_)); }
 
@@ -41,7 +41,7 @@ size_t Json::size() const { return value_->size(); }
 std::vector<Json> Json::elements() const {
   std::vector<Json> elements;
   if (!value_->is_array()) return elements;
-  for (const Value& element : *value_) elements.push_back(Json(element));
+  for (const ordered_json& element : *value_) elements.push_back(Json(element));
   return elements;
 }
 
@@ -66,16 +66,17 @@ std::string Json::string() const {
 bool Json::is_null() const { return value_->is_null(); }
 
 std::string Json::dump() const {
-  return value_->dump(-1, ' ', false, Value::error_handler_t::replace);
+  return value_->dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 Json Json::parse(std::string_view text) {
-  Value value = Value::parse(text, nullptr, false);
+  ordered_json value = ordered_json::parse(text, nullptr, false);
   return value.is_discarded() ? Json() : Json(std::move(value));
 }
 
 std::string to_text(const Json& json) {
-  return printable_json(json.value_->dump(2, ' ', false, Value::error_handler_t::replace)) + "\n";
+  return printable_json(json.value_->dump(2, ' ', false, ordered_json::error_handler_t::replace)) +
+         "\n";
 }
 
 }  // namespace ephost::cli

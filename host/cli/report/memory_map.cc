@@ -59,7 +59,7 @@ Json block_json(const MapBlock& block) {
           {"boxes", boxes_json(block.boxes)}, {"live", live}};
 }
 
-Json steps_json(const std::vector<MapStep>& steps) {
+Json map_steps_json(const std::vector<MapStep>& steps) {
   std::vector<std::string> nodes;
   std::vector<std::string> operators;
   Json numbers = Json::array();
@@ -81,8 +81,8 @@ Json map_json(const MemoryMap& map) {
   for (const MapBlock& block : map.blocks) blocks.push_back(block_json(block));
   Json notes = Json::array();
   for (const std::string& note : map.notes) notes.push_back(page_text(note));
-  return {{"title", page_text(map.name)},   {"providers", providers}, {"blocks", blocks},
-          {"steps", steps_json(map.steps)}, {"end", map.end},         {"notes", notes}};
+  return {{"title", page_text(map.name)},       {"providers", providers}, {"blocks", blocks},
+          {"steps", map_steps_json(map.steps)}, {"end", map.end},         {"notes", notes}};
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ void add_groups(const GraphPartitioning& graph, Json& json) {
 }
 
 // Everything but the reasons and the names of the nodes.
-Json graph_json(const GraphPartitioning& graph) {
+Json graph_section_json(const GraphPartitioning& graph) {
   const std::string title = graph.path.empty() ? "Graph " + graph.name : "Body " + graph.path;
   Json providers = Json::array();
   for (const PartitioningSummary& provider : graph.providers) {
@@ -215,7 +215,7 @@ std::string partitioning_page(std::span<const GraphPartitioning> graphs) {
   size_t reasons_left = kMostReasons;
   size_t nodes = 0;
   for (size_t i = 0; i < graphs.size(); ++i) {
-    parts.push_back(graph_json(graphs[i]));
+    parts.push_back(graph_section_json(graphs[i]));
     add_reasons(reasons[i], reasons_left, parts.back());
     nodes += graphs[i].nodes.size();
   }

@@ -37,7 +37,7 @@ Cells cells_of(const GraphPartitioning& graph, const PartitionedNode& node) {
           refused.empty() ? "-" : refused};
 }
 
-std::string table(const GraphPartitioning& graph) {
+std::string node_table(const GraphPartitioning& graph) {
   std::vector<Cells> rows = {{"node", "name", "operator", "provider", "partition", "refused to"}};
   for (const PartitionedNode& node : graph.nodes) rows.push_back(cells_of(graph, node));
   std::array<size_t, kColumns> widths{};
@@ -57,7 +57,7 @@ std::string table(const GraphPartitioning& graph) {
 }  // namespace
 
 std::string explanation_text(const GraphPartitioning& graph) {
-  std::string text = table(graph) + "\n";
+  std::string text = node_table(graph) + "\n";
   for (const PartitioningSummary& provider : graph.providers) {
     text += describe_provider(provider) + "\n";
   }

@@ -25,7 +25,7 @@ std::string phases_text(std::span<const Phase> phases) {
 
 namespace {
 
-std::string_view outcome_name(CacheUse::Outcome outcome) {
+std::string_view cache_outcome_name(CacheUse::Outcome outcome) {
   switch (outcome) {
     case CacheUse::Outcome::kHit:
       return "hit";
@@ -70,7 +70,7 @@ std::string metadata_text(const ModelMetadata& metadata) {
 
 Json cache_json(const CacheUse& use) {
   if (use.outcome == CacheUse::Outcome::kOff) return nullptr;
-  return {{"outcome", outcome_name(use.outcome)},
+  return {{"outcome", cache_outcome_name(use.outcome)},
           {"key", use.key.empty() ? Json() : Json(use.key)},
           {"reused_contexts", use.reused_contexts},
           {"reason", use.reason.empty() ? Json() : Json(use.reason)}};
@@ -78,7 +78,7 @@ Json cache_json(const CacheUse& use) {
 
 std::string cache_text(const CacheUse& use) {
   if (use.outcome == CacheUse::Outcome::kOff) return {};
-  std::string text(outcome_name(use.outcome));
+  std::string text(cache_outcome_name(use.outcome));
   if (!use.key.empty()) text += " " + use.key;
   if (use.reused_contexts > 0) {
     text += formatted(", {} reused", counted(use.reused_contexts, "context"));

@@ -10,14 +10,15 @@
 namespace ephost::cli {
 namespace {
 
-std::string padded(const std::string& text, size_t to, Align align) {
-  const std::string space(to - std::min(to, column_count(text)), ' ');
-  return align == Align::kLeft ? text + space : space + text;
-}
-
 void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
 
 }  // namespace
+
+std::string padded(std::string_view text, size_t width, Align align) {
+  const std::string space(width - std::min(width, column_count(text)), ' ');
+  std::string line(align == Align::kLeft ? text : space);
+  return line.append(align == Align::kLeft ? space : text);
+}
 
 void Table::add_row(std::vector<std::string> cells) {
   assert(cells.size() == columns_.size());

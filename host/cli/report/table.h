@@ -1,6 +1,7 @@
 // Tables for terminals, with columns as wide as their widest cell. Text in, text out.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,9 @@
 namespace ephost::cli {
 
 enum class Align { kLeft, kRight };
+
+// With spaces up to that many columns of a terminal.
+[[nodiscard]] std::string padded(std::string_view text, size_t width, Align align = Align::kLeft);
 
 struct Column {
   std::string title;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kAnswer = 3;  // in the child
 
-Status failed(std::string_view what, int error) {
+Status spawn_failure(std::string_view what, int error) {
   return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(error)));
 }
 
@@ -33,7 +33,7 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failed("cannot make a pipe", errno);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return spawn_failure("cannot make a pipe", errno);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return Pipe{ends[0], ends[1]};
 }
@@ -58,7 +58,7 @@ Result<pid_t> spawn(std::vector<std::string>& arguments, const std::filesystem::
   const int error = ::posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return failed(formatted("cannot start {}", arguments[0]), error);
+  if (error != 0) return spawn_failure(formatted("cannot start {}", arguments[0]), error);
   return child;
 }
 

@@ -76,7 +76,7 @@ CheckResult read_result(const KitCheck& check, const ChildEnd& end) {
   return result;
 }
 
-void apply(const std::vector<Exclusion>& exclusions, CheckResult& result) {
+void apply_exclusions(const std::vector<Exclusion>& exclusions, CheckResult& result) {
   const auto found = std::ranges::find(exclusions, result.check.id, &Exclusion::check);
   if (found == exclusions.end()) return;
   if (result.outcome == CheckOutcome::kFailed) {
@@ -216,7 +216,7 @@ Result<PluginResults> run_checks(const Kit& kit, const KitPlugin& plugin,
   }
   PluginResults results{plugin, options.level, options.seed, options.stated,
                         std::move(harness.results())};
-  for (CheckResult& result : results.results) apply(exclusions, result);
+  for (CheckResult& result : results.results) apply_exclusions(exclusions, result);
   results.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return results;
 }

@@ -7,7 +7,7 @@ namespace ephost::cli {
 namespace {
 
 // Draws a summary, a filter and a table; the failures are open, and the others can be opened.
-constexpr std::string_view kScript = R"js(
+constexpr std::string_view kResultsScript = R"js(
 function draw(section, graph) {
   section.append(make("p", { class: "soft" }, graph.facts), make("p", {}, graph.summary));
   const filter = make("input", { type: "search", "aria-label": "Filter of the checks", placeholder: "name, rule, result or text" });
@@ -93,7 +93,7 @@ Json section_json(const PluginResults& results) {
 std::string results_page(const std::vector<PluginResults>& all) {
   Json sections = Json::array();
   for (const PluginResults& results : all) sections.push_back(section_json(results));
-  return make_page("Conformance", {{"graphs", sections}}, kScript);
+  return make_page("Conformance", {{"graphs", sections}}, kResultsScript);
 }
 
 }  // namespace ephost::cli

@@ -9,12 +9,6 @@
 namespace ephost::cli {
 namespace {
 
-std::string padded(std::string_view text, size_t width) {
-  std::string line(text);
-  line.append(width - std::min(width, column_count(text)), ' ');
-  return line;
-}
-
 std::string rule_line(const KitCheck& check) {
   return formatted("\nrule {}: {}\n", check.rule, check.rule_title);
 }

@@ -67,15 +67,16 @@ Result<TextMap> by_name(const std::vector<std::string>& arguments,
   return map;
 }
 
-struct Flags {
+struct CheckedInputFlags {
   TextMap inputs;
   TextMap shapes;
 };
 
-Result<Flags> check_flags(std::span<const ValueDescription> descriptions, const InputFlags& flags) {
+Result<CheckedInputFlags> check_flags(std::span<const ValueDescription> descriptions,
+                                      const InputFlags& flags) {
   std::vector<std::string_view> names;
   for (const ValueDescription& description : descriptions) names.push_back(description.name);
-  Flags checked;
+  CheckedInputFlags checked;
   EPHOST_ASSIGN_OR_RETURN(checked.inputs, by_name(flags.inputs, names));
   EPHOST_ASSIGN_OR_RETURN(checked.shapes, by_name(flags.shapes, names));
   return checked;
@@ -90,7 +91,7 @@ Status open_extent(const ValueDescription& description, size_t axis) {
 }
 
 Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
-                                           const Flags& flags) {
+                                           const CheckedInputFlags& flags) {
   const std::string& name = description.name;
   if (const auto given = flags.shapes.find(name); given != flags.shapes.end()) {
     return parse_shape(given->second, name + "=" + given->second);
@@ -107,7 +108,7 @@ Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
 }
 
 Result<Value> read_input_file(const std::string& file, const ValueDescription& description,
-                              const Flags& flags) {
+                              const CheckedInputFlags& flags) {
   std::optional<RawLayout> raw;
   if (is_raw_file(file)) {
     raw.emplace().type = description.element_type;
@@ -122,7 +123,8 @@ bool names_file(std::string_view spec) {
   return spec != "zeros" && spec != "random" && !spec.starts_with("random:");
 }
 
-Result<Value> make_input(const ValueDescription& description, const Flags& flags, uint64_t index) {
+Result<Value> make_input(const ValueDescription& description, const CheckedInputFlags& flags,
+                         uint64_t index) {
   const auto given = flags.inputs.find(description.name);
   const std::string spec = given == flags.inputs.end() ? "random" : given->second;
   if (names_file(spec)) return read_input_file(spec, description, flags);
@@ -167,7 +169,7 @@ void add_input_files(const InputFlags& flags, SessionOptions& options) {
 }
 
 Result<std::vector<NamedValue>> make_inputs(const Session& session, const InputFlags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const Flags checked, check_flags(session.inputs(), flags));
+  EPHOST_ASSIGN_OR_RETURN(const CheckedInputFlags checked, check_flags(session.inputs(), flags));
   std::vector<NamedValue> inputs;
   for (size_t i = 0; i < session.inputs().size(); ++i) {
     const ValueDescription& description = session.inputs()[i];

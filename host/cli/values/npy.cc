@@ -20,12 +20,12 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr size_t kAlignment = 64;  // of the data, as NumPy writes it
 
-struct Kind {
+struct NumpyType {
   ElementType type;
   std::string_view descr;  // without the byte order
 };
 
-constexpr std::array<Kind, 14> kKinds = {{
+constexpr std::array<NumpyType, 14> kNumpyTypes = {{
     {ElementType::kFloat, "f4"},
     {ElementType::kDouble, "f8"},
     {ElementType::kFloat16, "f2"},
@@ -130,11 +130,11 @@ class HeaderParser {
   std::string_view rest_;
 };
 
-std::optional<ElementType> element_type(std::string_view descr) {
+std::optional<ElementType> parse_descr(std::string_view descr) {
   if (descr.empty()) return std::nullopt;
   const char order = descr.front();
   const std::string_view kind = descr.substr(1);
-  for (const Kind& known : kKinds) {
+  for (const NumpyType& known : kNumpyTypes) {
     if (known.descr != kind) continue;
     const bool single_byte = element_bits(known.type) == 8;
     const bool fits =
@@ -161,7 +161,7 @@ std::optional<std::string_view> take_header(std::string_view& content) {
   return header;
 }
 
-Status refuse(std::string_view file, const std::string& problem) {
+Status refuse_file(std::string_view file, const std::string& problem) {
   return Status(StatusCode::kInvalidArgument, "cannot read " + quote(file) + ": " + problem);
 }
 
@@ -172,22 +172,23 @@ Result<Value> decode_npy(std::string_view content, std::string_view file) {
   std::optional<Header> header;
   if (text) header = HeaderParser(*text).parse();
   if (!header) {
-    return refuse(file, "it is not a .npy file of version 1, 2 or 3; write it with numpy.save");
+    return refuse_file(file,
+                       "it is not a .npy file of version 1, 2 or 3; write it with numpy.save");
   }
-  const std::optional<ElementType> type = element_type(header->descr);
+  const std::optional<ElementType> type = parse_descr(header->descr);
   if (!type) {
-    return refuse(file, formatted("its element type {} is not that of a tensor; "
-                                  "convert it to a little-endian number or bool",
-                                  quote(header->descr)));
+    return refuse_file(file, formatted("its element type {} is not that of a tensor; "
+                                       "convert it to a little-endian number or bool",
+                                       quote(header->descr)));
   }
   if (header->fortran_order && header->shape.size() > 1) {
-    return refuse(file, "it is column-major; save numpy.ascontiguousarray(x)");
+    return refuse_file(file, "it is column-major; save numpy.ascontiguousarray(x)");
   }
   const std::optional<uint64_t> bytes = tensor_bytes(*type, header->shape);
   if (!bytes || *bytes != content.size()) {
-    return refuse(file,
-                  formatted("its header announces {} bytes of data, it has {}; the file is damaged",
-                            bytes ? std::to_string(*bytes) : "more than 2^64", content.size()));
+    return refuse_file(
+        file, formatted("its header announces {} bytes of data, it has {}; the file is damaged",
+                        bytes ? std::to_string(*bytes) : "more than 2^64", content.size()));
   }
   EPHOST_ASSIGN_OR_RETURN(Value value, Value::allocate(*type, std::move(header->shape)));
   if (!content.empty()) std::memcpy(value.mutable_bytes().data(), content.data(), content.size());
@@ -195,11 +196,11 @@ Result<Value> decode_npy(std::string_view content, std::string_view file) {
 }
 
 bool is_numpy_type(ElementType type) {
-  return std::ranges::any_of(kKinds, [&](const Kind& kind) { return kind.type == type; });
+  return std::ranges::any_of(kNumpyTypes, [&](const NumpyType& kind) { return kind.type == type; });
 }
 
 Result<std::string> encode_npy(const Value& value) {
-  for (const Kind& kind : kKinds) {
+  for (const NumpyType& kind : kNumpyTypes) {
     if (kind.type != value.element_type()) continue;
     std::string header = formatted("{{'descr': '{}{}', 'fortran_order': False, 'shape': (",
                                    element_bits(kind.type) == 8 ? '|' : '<', kind.descr);

@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kMostFindings = 5;
 constexpr const char* kForeignDomain = "com.example.foreign";
 
 // Calls `judge` with models of all kinds until it has found enough or the time is up.

@@ -23,9 +23,9 @@ using std::chrono::seconds;
 
 constexpr const char* kStableAdvice =
     "decide by the graph alone: not by addresses, the order of hash tables, time or earlier calls";
-constexpr std::string_view kPart = "claims";
+constexpr std::string_view kClaimPart = "claims";
 
-SampleRequest request_of(const Bench& bench) {
+SampleRequest request_for_claims(const Bench& bench) {
   return {.count = bench.by_level<size_t>(24, 100),
           .time = bench.by_level(milliseconds(1500), milliseconds(10'000))};
 }
@@ -42,7 +42,7 @@ void check_sound_claims(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   uint64_t claims = 0;
-  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+  for (const Sample& sample : need_samples(*bench, request_for_claims(*bench), report)) {
     const Result<Asked> asked = ask(*bench, sample.model, bench->options());
     if (!asked.ok()) {
       report.fail(formatted("{}: {}", sample.name, asked.status().message()),
@@ -63,7 +63,7 @@ void check_sound_claims(const Subject& subject, Report& report) {
 void check_repeated_questions(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+  for (const Sample& sample : need_samples(*bench, request_for_claims(*bench), report)) {
     const Result<Asked> first = ask(*bench, sample.model, bench->options());
     const Disturbance disturbance(subject.seed);
     const Result<Asked> second = ask(*bench, sample.model, bench->options());
@@ -92,7 +92,7 @@ std::string claims_here(const Subject& subject, std::span<const std::string> arg
   return lines;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -102,7 +102,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 void check_other_processes(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const std::vector<Sample> samples = need_samples(*bench, request_of(*bench), report);
+  const std::vector<Sample> samples = need_samples(*bench, request_for_claims(*bench), report);
   for (size_t i = 0; i < samples.size(); ++i) {
     std::ofstream(model_file(subject, i), std::ios::binary) << samples[i].model;
   }
@@ -110,12 +110,12 @@ void check_other_processes(const Subject& subject, Report& report) {
   for (int process = 0; process < bench->by_level(3, 8) && !samples.empty(); ++process) {
     const std::array<std::string, 2> arguments = {std::to_string(samples.size()),
                                                   std::to_string(process)};
-    const Result<std::string> answer = run_part(subject, kPart, arguments, seconds(60));
+    const Result<std::string> answer = run_part(subject, kClaimPart, arguments, seconds(60));
     if (!answer.ok()) {
       report.fail(answer.status().message(), "see what the process wrote");
       return;
     }
-    const std::vector<std::string> lines = lines_of(*answer);
+    const std::vector<std::string> lines = split_lines(*answer);
     if (first.empty()) first = lines;
     for (size_t i = 0; i < std::min({samples.size(), lines.size(), first.size()}); ++i) {
       find_different(samples[i], "in another process", lines[i], first[i], report);
@@ -132,7 +132,7 @@ void check_variants(const Subject& subject, Report& report, const char* how, con
   options.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
   Dice dice(formatted("{} {}", how, subject.seed));
   uint64_t varied = 0;
-  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+  for (const Sample& sample : need_samples(*bench, request_for_claims(*bench), report)) {
     onnx::ModelProto model;
     if (!model.ParseFromString(sample.model) || !can_be_varied(model)) continue;
     const Names names = vary(model, dice);
@@ -154,7 +154,7 @@ void check_initializer_order(const Subject& subject, Report& report) {
                  });
 }
 
-void check_names(const Subject& subject, Report& report) {
+void check_node_names(const Subject& subject, Report& report) {
   check_variants(subject, report, "with other names",
                  [](onnx::ModelProto& model, Dice& dice) { return rename(model, dice); });
 }
@@ -191,7 +191,7 @@ void check_groupings(const Subject& subject, Report& report) {
   SessionOptions options = bench->options();
   options.add_config_entry("session.layers." + bench->plugin().name, "regroup");
   uint64_t models = 0;
-  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+  for (const Sample& sample : need_samples(*bench, request_for_claims(*bench), report)) {
     Result<Session> plain = bench->load(sample.model, bench->options());
     Result<Session> regrouped = bench->load(sample.model, options);
     if (!plain.ok()) continue;
@@ -206,7 +206,7 @@ void check_groupings(const Subject& subject, Report& report) {
   report.note("models", static_cast<double>(models));
 }
 
-constexpr std::array kChecks = {
+constexpr std::array kClaimChecks = {
     Check{24, 1, "sound-claims", "Every claim names distinct nodes that can be compiled as one",
           Level::kBasic, seconds(120), &check_sound_claims},
     Check{24, 2, "repeated-claims", "A second provider claims the same of the same graph",
@@ -216,7 +216,7 @@ constexpr std::array kChecks = {
     Check{24, 4, "order-of-initializers", "The order of the initializers changes no claim",
           Level::kBasic, seconds(120), &check_initializer_order},
     Check{24, 5, "names-of-nodes", "The names of nodes and values change no claim", Level::kBasic,
-          seconds(120), &check_names},
+          seconds(120), &check_node_names},
     Check{24, 6, "groups-of-partitions", "Partitions may be compiled in any groups and any order",
           Level::kBasic, seconds(120), &check_groupings},
     Check{24, 7, "answers", "The provider says of every model what it claims", Level::kBasic,
@@ -226,11 +226,11 @@ constexpr std::array kChecks = {
     Check{24, 9, "foreign-domain", "Operators of a domain that nobody defines are left alone",
           Level::kBasic, seconds(60), &check_foreign_domain},
 };
-constexpr std::array kParts = {Part{kPart, &claims_here}};
+constexpr std::array kClaimParts = {Part{kClaimPart, &claims_here}};
 
 }  // namespace
 
-std::span<const Check> claim_checks() { return kChecks; }
-std::span<const Part> claim_parts() { return kParts; }
+std::span<const Check> claim_checks() { return kClaimChecks; }
+std::span<const Part> claim_parts() { return kClaimParts; }
 
 }  // namespace ephost::conformance

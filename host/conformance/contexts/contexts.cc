@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array kChecks = {
+constexpr std::array kContextChecks = {
     Check{26, 1, "restored-contexts", "A context that is restored gives the results of its model",
           Level::kBasic, seconds(300), &check_restored_contexts},
     Check{26, 2, "written-contexts", "What a provider with context sources compiles can be written",
@@ -37,12 +37,12 @@ constexpr std::array kChecks = {
     Check{58, 2, "damaged-constants", "Contexts with other constants outside are refused or work",
           Level::kBasic, seconds(300), &check_damaged_constants},
 };
-constexpr std::array kParts = {Part{kCompilePart, &compile_here},
-                               Part{kRestorePart, &restore_here}};
+constexpr std::array kContextParts = {Part{kCompilePart, &compile_here},
+                                      Part{kRestorePart, &restore_here}};
 
 }  // namespace
 
-std::span<const Check> context_checks() { return kChecks; }
-std::span<const Part> context_parts() { return kParts; }
+std::span<const Check> context_checks() { return kContextChecks; }
+std::span<const Part> context_parts() { return kContextParts; }
 
 }  // namespace ephost::conformance

@@ -80,7 +80,7 @@ class Loads {
   uint64_t refused_ = 0;
 };
 
-SampleRequest request_of(const Bench& bench) {
+SampleRequest request_for_damage(const Bench& bench) {
   return {.count = bench.by_level<size_t>(3, 12),
           .time = bench.by_level(milliseconds(300), milliseconds(5000))};
 }
@@ -152,7 +152,7 @@ std::string mutate(std::string& payload, Dice& dice) {
 void check_truncated_payloads(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const auto samples = need_compiled(*bench, request_of(*bench), report);
+  const auto samples = need_compiled(*bench, request_for_damage(*bench), report);
   if (samples.empty()) return;
   Dice dice(formatted("truncation {}", subject.seed));
   Loads loads(*bench, report);
@@ -178,7 +178,7 @@ void check_truncated_payloads(const Subject& subject, Report& report) {
 void check_mutated_payloads(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const auto samples = need_compiled(*bench, request_of(*bench), report);
+  const auto samples = need_compiled(*bench, request_for_damage(*bench), report);
   if (samples.empty()) return;
   Dice dice(formatted("mutation {}", subject.seed));
   Loads loads(*bench, report);
@@ -201,7 +201,7 @@ void check_mutated_payloads(const Subject& subject, Report& report) {
 void check_foreign_payloads(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  SampleRequest request = request_of(*bench);
+  SampleRequest request = request_for_damage(*bench);
   request.count = bench->by_level<size_t>(6, 40);
   const auto samples = need_compiled(*bench, request, report);
   if (samples.empty()) return;

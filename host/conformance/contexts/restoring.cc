@@ -36,7 +36,7 @@ constexpr const char* kBytesAdvice =
     "write no address, time, random number or uninitialised byte, and nothing in the order of a "
     "hash table; or take \"deterministic: true\" out of the manifest";
 
-SampleRequest request_of(const Bench& bench) {
+SampleRequest request_for_restoring(const Bench& bench) {
   return {.count = bench.by_level<size_t>(10, 80),
           .time = bench.by_level(milliseconds(300), milliseconds(8'000))};
 }
@@ -47,8 +47,8 @@ bool promises_same_bytes(const Subject& subject) {
 }
 
 // What is wrong with the session's results, beside those of the model itself.
-void judge(const Sample& sample, std::string_view how, Result<Session> restored, Session& original,
-           Report& report) {
+void judge_restored(const Sample& sample, std::string_view how, Result<Session> restored,
+                    Session& original, Report& report) {
   if (!restored.ok()) {
     report.fail(formatted("{}: its context cannot be restored {}: {}", sample.name, how,
                           restored.status().message()),
@@ -94,7 +94,7 @@ fs::path file_in(const Subject& subject, std::string_view what, size_t model, si
   return subject.scratch / formatted("{}_{}_{}", what, model, index);
 }
 
-void write(const fs::path& path, const std::string& bytes) {
+void write_file(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
@@ -141,19 +141,20 @@ void check_restored_contexts(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   uint64_t restored = 0;
-  for (const auto& [sample, compiled] : need_compiled(*bench, request_of(*bench), report)) {
+  for (const auto& [sample, compiled] :
+       need_compiled(*bench, request_for_restoring(*bench), report)) {
     Result<Session> original = bench->load(sample.model, bench->options());
     if (!original.ok()) continue;
-    judge(sample, "from the model", bench->load(compiled.model, bench->options()), *original,
-          report);
-    judge(sample, "from a file", restore_from_files(*bench, sample), *original, report);
-    judge(sample, "under the layer validate", bench->load(compiled.model, bench->guarded()),
-          *original, report);
+    judge_restored(sample, "from the model", bench->load(compiled.model, bench->options()),
+                   *original, report);
+    judge_restored(sample, "from a file", restore_from_files(*bench, sample), *original, report);
+    judge_restored(sample, "under the layer validate",
+                   bench->load(compiled.model, bench->guarded()), *original, report);
     bench->layer_findings().report(sample.name, report);
     // Two providers with the same payload.
     const Result<Session> other = bench->load(compiled.model, bench->options());
-    judge(sample, "a second time", bench->load(compiled.model, bench->options()), *original,
-          report);
+    judge_restored(sample, "a second time", bench->load(compiled.model, bench->options()),
+                   *original, report);
     restored += 4;
   }
   report.note("contexts restored", static_cast<double>(restored));
@@ -164,7 +165,7 @@ void check_same_bytes(const Subject& subject, Report& report) {
   if (!bench) return;
   const bool is_promised = promises_same_bytes(subject);
   uint64_t varying = 0;
-  for (const CompiledSample& one : need_compiled(*bench, request_of(*bench), report)) {
+  for (const CompiledSample& one : need_compiled(*bench, request_for_restoring(*bench), report)) {
     for (uint64_t round = 0; round < 3; ++round) {
       const Disturbance disturbance(subject.seed + round);
       const Result<Compiled> again = compile(*bench, one.sample.model);
@@ -194,9 +195,10 @@ void check_same_bytes_elsewhere(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   const bool is_promised = promises_same_bytes(subject);
-  const std::vector<CompiledSample> samples = need_compiled(*bench, request_of(*bench), report);
+  const std::vector<CompiledSample> samples =
+      need_compiled(*bench, request_for_restoring(*bench), report);
   for (size_t i = 0; i < samples.size(); ++i) {
-    write(file_in(subject, "model", i), samples[i].sample.model);
+    write_file(file_in(subject, "model", i), samples[i].sample.model);
   }
   uint64_t varying = 0;
   for (int process = 0; process < bench->by_level(2, 6) && !samples.empty(); ++process) {
@@ -256,7 +258,7 @@ void restore_elsewhere(const Bench& bench, const std::vector<CompiledSample>& sa
     Result<Session> session = bench.load(sample.model, bench.options());
     Result<Values> outputs = session.ok() ? session->run(sample.inputs.front()) : session.status();
     if (!outputs.ok()) continue;
-    write(file_in(subject, "context", i), compiled.model);
+    write_file(file_in(subject, "context", i), compiled.model);
     for (size_t k = 0; k < sample.inputs.front().size(); ++k) {
       const Status status =
           write_value_file(file_in(subject, "input", i, k), sample.inputs.front()[k]);
@@ -292,7 +294,7 @@ void restore_elsewhere(const Bench& bench, const std::vector<CompiledSample>& sa
 void check_contexts_elsewhere(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  SampleRequest request = request_of(*bench);
+  SampleRequest request = request_for_restoring(*bench);
   request.wants_backend_tests = false;  // whose inputs may be anything
   restore_elsewhere(*bench, need_compiled(*bench, request, report), report);
 }
@@ -324,8 +326,8 @@ void check_compatibility(const Subject& subject, Report& report) {
     if (!model.ok() || !original.ok()) continue;
     Result<Session> session = bench->load(*model, bench->options());
     if (session.ok()) {
-      judge(sample, formatted("with the text {}", quote(text)), std::move(session), *original,
-            report);
+      judge_restored(sample, formatted("with the text {}", quote(text)), std::move(session),
+                     *original, report);
     } else {
       ++refused;
     }

@@ -21,14 +21,15 @@ using bridge::DeviceInfo;
 using plugin::LoadedPlugin;
 using Listing = Result<std::vector<DeviceInfo>> (*)(const LoadedPlugin&,
                                                     const bridge::HostServices&);
+using std::chrono::seconds;
 
-Result<std::vector<DeviceInfo>> list(Listing listing, const LoadedPlugin& plugin) {
+Result<std::vector<DeviceInfo>> list_with(Listing listing, const LoadedPlugin& plugin) {
   const auto services = kit_services(plugin);
   return listing(plugin, *services);
 }
 
 // The ids with what compiled code depends on, one to a line.
-std::string lines_of(const std::vector<DeviceInfo>& devices) {
+std::string lines_of_devices(const std::vector<DeviceInfo>& devices) {
   std::vector<std::string> lines;
   for (const DeviceInfo& device : devices) {
     lines.push_back(formatted("{} type {} of {}, {}, {:x}:{:x}", quote(device.id), device.type,
@@ -43,8 +44,8 @@ std::string describe_devices(const Subject& subject, std::span<const std::string
   if (!plugin.ok()) return text_of(plugin.status());
   const bool wants_targets = !arguments.empty() && arguments.front() == "targets";
   const auto devices =
-      list(wants_targets ? &bridge::list_targets : &bridge::list_devices, **plugin);
-  return devices.ok() ? lines_of(*devices) : text_of(devices.status());
+      list_with(wants_targets ? &bridge::list_targets : &bridge::list_devices, **plugin);
+  return devices.ok() ? lines_of_devices(*devices) : text_of(devices.status());
 }
 
 // Finds where lists, in this process and in another one, differ.
@@ -52,14 +53,14 @@ void judge_stability(const Subject& subject, Listing listing, const std::string&
                      Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
-  const auto first = list(listing, *plugin);
-  const auto second = list(listing, *plugin);
+  const auto first = list_with(listing, *plugin);
+  const auto second = list_with(listing, *plugin);
   if (!first.ok() || !second.ok()) {
     return report.leave_out(formatted("the {} cannot be listed", what));
   }
-  if (lines_of(*first) != lines_of(*second)) {
+  if (lines_of_devices(*first) != lines_of_devices(*second)) {
     report.fail(formatted("the {} are listed differently the second time: {}, then {}", what,
-                          lines_of(*first), lines_of(*second)),
+                          lines_of_devices(*first), lines_of_devices(*second)),
                 "take ids that belong to the device: a UUID, a serial number, a bus address");
     return;
   }
@@ -68,9 +69,9 @@ void judge_stability(const Subject& subject, Listing listing, const std::string&
       run_part(subject, "list-devices", arguments, std::chrono::seconds(30));
   if (!elsewhere.ok()) {
     report.fail(text_of(elsewhere.status()), "the list must be the same in each process");
-  } else if (*elsewhere != lines_of(*first)) {
+  } else if (*elsewhere != lines_of_devices(*first)) {
     report.fail(formatted("another process lists other {}: {}, and here {}", what, *elsewhere,
-                          lines_of(*first)),
+                          lines_of_devices(*first)),
                 "take ids that survive a restart: no address, process id or random number");
   }
 }
@@ -78,7 +79,7 @@ void judge_stability(const Subject& subject, Listing listing, const std::string&
 void judge_list(const Subject& subject, Listing listing, std::string_view what, Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
-  const auto devices = list(listing, *plugin);
+  const auto devices = list_with(listing, *plugin);
   if (!devices.ok()) {
     report.fail(text_of(devices.status()), "list devices as rule 45 says, or none");
     return;
@@ -146,7 +147,7 @@ void try_creation(const LoadedPlugin& plugin, Config& config, const std::string&
 void check_chosen_devices(const Subject& subject, Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
-  const auto devices = list(&bridge::list_devices, *plugin);
+  const auto devices = list_with(&bridge::list_devices, *plugin);
   if (!devices.ok()) return report.leave_out("the devices cannot be listed; check 45.1 says why");
   const LiveProvider usual(plugin, report);
   if (usual.get() == nullptr) return;
@@ -201,7 +202,7 @@ void check_stable_targets(const Subject& subject, Report& report) {
 void check_target_creation(const Subject& subject, Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
-  const auto targets = list(&bridge::list_targets, *plugin);
+  const auto targets = list_with(&bridge::list_targets, *plugin);
   if (!targets.ok() || targets->empty()) {
     return report.leave_out("the provider lists no targets");
   }
@@ -283,34 +284,32 @@ void check_verdicts(const Subject& subject, Report& report) {
   }
 }
 
-constexpr std::chrono::seconds kShort(60);
-
-constexpr std::array kChecks = {
+constexpr std::array kDeviceChecks = {
     Check{18, 2, "refused-device", "get_devices passes a failure of the host on", Level::kBasic,
-          kShort, &check_refused_device},
+          seconds(60), &check_refused_device},
     Check{30, 1, "compatibility-verdicts",
-          "validate accepts the provider's own text, and judges any other", Level::kBasic, kShort,
-          &check_verdicts},
-    Check{45, 1, "devices", "The devices have unique ids and valid texts", Level::kBasic, kShort,
-          &check_devices},
+          "validate accepts the provider's own text, and judges any other", Level::kBasic,
+          seconds(60), &check_verdicts},
+    Check{45, 1, "devices", "The devices have unique ids and valid texts", Level::kBasic,
+          seconds(60), &check_devices},
     Check{45, 2, "stable-devices", "The devices are the same in each list and process",
-          Level::kBasic, kShort, &check_stable_devices},
+          Level::kBasic, seconds(60), &check_stable_devices},
     Check{46, 1, "chosen-devices", "A provider is created for each device alone", Level::kBasic,
-          kShort, &check_chosen_devices},
+          seconds(60), &check_chosen_devices},
     Check{47, 1, "purposes", "A provider is created for any purpose, unknown ones included",
-          Level::kBasic, kShort, &check_purposes},
-    Check{48, 1, "targets", "The targets have unique ids and valid texts", Level::kBasic, kShort,
-          &check_targets},
+          Level::kBasic, seconds(60), &check_purposes},
+    Check{48, 1, "targets", "The targets have unique ids and valid texts", Level::kBasic,
+          seconds(60), &check_targets},
     Check{48, 2, "stable-targets", "The targets are the same in each list and process",
-          Level::kBasic, kShort, &check_stable_targets},
+          Level::kBasic, seconds(60), &check_stable_targets},
     Check{48, 3, "created-for-target", "A provider is created for each target", Level::kBasic,
-          kShort, &check_target_creation}};
+          seconds(60), &check_target_creation}};
 
-constexpr std::array kParts = {Part{"list-devices", &describe_devices}};
+constexpr std::array kDeviceParts = {Part{"list-devices", &describe_devices}};
 
 }  // namespace
 
-std::span<const Check> device_checks() { return kChecks; }
-std::span<const Part> device_parts() { return kParts; }
+std::span<const Check> device_checks() { return kDeviceChecks; }
+std::span<const Part> device_parts() { return kDeviceParts; }
 
 }  // namespace ephost::conformance

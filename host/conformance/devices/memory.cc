@@ -21,6 +21,7 @@ namespace ephost::conformance {
 namespace {
 
 using bridge::DeviceMemory;
+using std::chrono::seconds;
 
 // A provider with its memories; none if it offers no memory, or is broken.
 struct Memories {
@@ -199,20 +200,18 @@ void check_exhaustion(const Subject& subject, Report& report) {
   }
 }
 
-constexpr std::chrono::seconds kShort(60);
-
-constexpr std::array kChecks = {
-    Check{37, 1, "memories", "The memories of the provider make sense", Level::kBasic, kShort,
+constexpr std::array kMemoryChecks = {
+    Check{37, 1, "memories", "The memories of the provider make sense", Level::kBasic, seconds(60),
           &check_memories},
     Check{38, 1, "allocations", "Blocks of any size are allocated, aligned and freed in any order",
-          Level::kBasic, kShort, &check_allocations},
-    Check{38, 2, "copies", "Bytes arrive unchanged, at any offset", Level::kBasic, kShort,
+          Level::kBasic, seconds(60), &check_allocations},
+    Check{38, 2, "copies", "Bytes arrive unchanged, at any offset", Level::kBasic, seconds(60),
           &check_copies},
     Check{38, 3, "exhaustion", "More memory than there is gives a failure with a message",
-          Level::kBasic, kShort, &check_exhaustion}};
+          Level::kBasic, seconds(60), &check_exhaustion}};
 
 }  // namespace
 
-std::span<const Check> memory_checks() { return kChecks; }
+std::span<const Check> memory_checks() { return kMemoryChecks; }
 
 }  // namespace ephost::conformance

@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using bridge::DeviceInfo;
 using plugin::LoadedPlugin;
+using std::chrono::seconds;
 
 DeviceInfo unknown_device() {
   DeviceInfo device;
@@ -179,7 +180,7 @@ class Life {
   std::unique_ptr<bridge::HostServices> services_;
 };
 
-void check_settings(const Subject& subject, Report& report) {
+void check_call_settings(const Subject& subject, Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
   Life(plugin).live([&](std::string_view name, const std::function<void()>& call) {
@@ -237,7 +238,7 @@ void check_durations(const Subject& subject, Report& report) {
   });
 }
 
-void check_storm(const Subject& subject, Report& report) {
+void check_provider_storm(const Subject& subject, Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
   Report created;
@@ -290,34 +291,31 @@ void check_directory(const Subject& subject, Report& report) {
   }
 }
 
-constexpr std::chrono::seconds kShort(60);
-constexpr std::chrono::seconds kLong(300);
-
-constexpr std::array kChecks = {
+constexpr std::array kCallChecks = {
     Check{17, 1, "nothing-thrown", "Nothing leaves create and get_extension but their result",
-          Level::kBasic, kShort, &check_throws},
+          Level::kBasic, seconds(60), &check_throws},
     Check{18, 1, "codes-and-messages", "A failure of create has a known code and a message",
-          Level::kBasic, kShort, &check_codes},
+          Level::kBasic, seconds(60), &check_codes},
     Check{19, 1, "results", "create gives a provider if it succeeds, and null if it fails",
-          Level::kBasic, kShort, &check_results},
-    Check{21, 1, "destroy-null", "destroy accepts null", Level::kBasic, kShort,
+          Level::kBasic, seconds(60), &check_results},
+    Check{21, 1, "destroy-null", "destroy accepts null", Level::kBasic, seconds(60),
           &check_destroy_null},
     Check{21, 2, "provider-storm", "Creating and destroying providers leaves nothing behind",
-          Level::kBasic, kLong, &check_storm},
+          Level::kBasic, seconds(300), &check_provider_storm},
     Check{22, 1, "providers-in-parallel", "Threads create and destroy providers at the same time",
-          Level::kBasic, kShort, &check_parallel},
+          Level::kBasic, seconds(60), &check_parallel},
     Check{39, 1, "process-unchanged", "Calls leave the settings of process and thread alone",
-          Level::kBasic, kShort, &check_settings},
+          Level::kBasic, seconds(60), &check_call_settings},
     Check{39, 2, "process-unchanged-by-loading",
-          "Loading leaves the settings of process and thread alone", Level::kBasic, kShort,
+          "Loading leaves the settings of process and thread alone", Level::kBasic, seconds(60),
           &check_load_settings},
     Check{40, 1, "calls-return", "Calls without a graph return within ten seconds", Level::kBasic,
-          kShort, &check_durations},
-    Check{44, 1, "directory", "The working directory does not matter", Level::kBasic, kShort,
+          seconds(60), &check_durations},
+    Check{44, 1, "directory", "The working directory does not matter", Level::kBasic, seconds(60),
           &check_directory}};
 
 }  // namespace
 
-std::span<const Check> call_checks() { return kChecks; }
+std::span<const Check> call_checks() { return kCallChecks; }
 
 }  // namespace ephost::conformance

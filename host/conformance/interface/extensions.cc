@@ -27,6 +27,7 @@ namespace {
 using plugin::adopt;
 using plugin::CallSite;
 using plugin::LoadedPlugin;
+using std::chrono::seconds;
 
 const void* provider_table(const LoadedPlugin& plugin, eph_provider* provider,
                            std::string_view id) {
@@ -53,7 +54,7 @@ struct KnownExtension {
   std::string_view id;
   Status (*adopt)(const void* table, const CallSite& site);
 };
-constexpr std::array kKnown = {
+constexpr std::array kKnownExtensions = {
     KnownExtension{EPH_EXT_DEVICE_MEMORY, &adoptable<eph_device_memory_api>},
     KnownExtension{EPH_EXT_GRAPH_WISHES, &adoptable<eph_graph_wishes_api>},
     KnownExtension{EPH_EXT_PROFILING, &adoptable<eph_profiling_api>},
@@ -68,7 +69,7 @@ void check_unknown(const Subject& subject, Report& report) {
   if (provider.get() == nullptr) return;
   // Near misses of ids that exist, and one that cannot exist.
   std::vector<std::string> ids = {"com.example.no_such_extension/1", "", "/1"};
-  for (const KnownExtension& known : kKnown) {
+  for (const KnownExtension& known : kKnownExtensions) {
     const std::string_view name = known.id.substr(0, known.id.rfind('/'));
     ids.push_back(formatted("{}/4000000", name));
     ids.emplace_back(name);
@@ -90,7 +91,7 @@ void check_tables(const Subject& subject, Report& report) {
   const LiveProvider provider(plugin, report);
   if (provider.get() == nullptr) return;
   double offered = 0;
-  for (const KnownExtension& known : kKnown) {
+  for (const KnownExtension& known : kKnownExtensions) {
     const void* const table = provider_table(*plugin, provider.get(), known.id);
     if (table == nullptr) continue;
     ++offered;
@@ -213,25 +214,23 @@ void check_kept_operators(const Subject& subject, Report& report) {
               "let the list depend on options and devices alone");
 }
 
-constexpr std::chrono::seconds kShort(30);
-
-constexpr std::array kChecks = {
-    Check{31, 2, "unknown-extensions", "An unknown id gets no table", Level::kBasic, kShort,
+constexpr std::array kExtensionChecks = {
+    Check{31, 2, "unknown-extensions", "An unknown id gets no table", Level::kBasic, seconds(30),
           &check_unknown},
     Check{31, 3, "extension-tables", "Tables of optional interfaces are whole, and stay the same",
-          Level::kBasic, kShort, &check_tables},
+          Level::kBasic, seconds(30), &check_tables},
     Check{31, 4, "host-without-extensions",
-          "A provider that requires none works on a host without extensions", Level::kBasic, kShort,
-          &check_bare_host},
+          "A provider that requires none works on a host without extensions", Level::kBasic,
+          seconds(30), &check_bare_host},
     Check{42, 1, "kept-operators", "Providers with the same options keep the same operators",
-          Level::kBasic, kShort, &check_kept_operators},
+          Level::kBasic, seconds(30), &check_kept_operators},
     Check{59, 1, "own-operators", "The definitions of own operators make sense", Level::kBasic,
-          kShort, &check_operators},
+          seconds(30), &check_operators},
     Check{59, 2, "own-operators-constant", "The definitions of own operators do not change",
-          Level::kBasic, kShort, &check_operators_constant}};
+          Level::kBasic, seconds(30), &check_operators_constant}};
 
 }  // namespace
 
-std::span<const Check> extension_checks() { return kChecks; }
+std::span<const Check> extension_checks() { return kExtensionChecks; }
 
 }  // namespace ephost::conformance

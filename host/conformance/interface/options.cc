@@ -19,9 +19,10 @@ namespace {
 using manifest::OptionScope;
 using manifest::OptionSpec;
 using manifest::OptionType;
+using std::chrono::seconds;
 
 // Values to try: those at the limits, and the default.
-std::vector<std::string> values_of(const OptionSpec& option) {
+std::vector<std::string> values_to_try(const OptionSpec& option) {
   std::vector<std::string> values = {manifest::to_text(option.default_value)};
   switch (option.type) {
     case OptionType::kEnum:
@@ -144,7 +145,7 @@ void check_each_value(const Subject& subject, Report& report) {
   OptionTrial trial(plugin, report);
   for (const OptionSpec& option : plugin->manifest.options) {
     if (!is_for_creation(option)) continue;
-    for (const std::string& value : values_of(option)) trial.attempt({{option.name, value}});
+    for (const std::string& value : values_to_try(option)) trial.attempt({{option.name, value}});
   }
   trial.note();
 }
@@ -158,8 +159,8 @@ void check_pairs(const Subject& subject, Report& report) {
   for (size_t i = 0; i < options.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       if (!is_for_creation(options[i]) || !is_for_creation(options[k])) continue;
-      for (const std::string& one : values_of(options[i])) {
-        for (const std::string& other : values_of(options[k])) {
+      for (const std::string& one : values_to_try(options[i])) {
+        for (const std::string& other : values_to_try(options[k])) {
           trial.attempt({{options[k].name, other}, {options[i].name, one}});
         }
       }
@@ -200,24 +201,21 @@ void check_open_options(const Subject& subject, Report& report) {
   trial.note();
 }
 
-constexpr std::chrono::seconds kShort(60);
-constexpr std::chrono::seconds kLong(600);
-
-constexpr std::array kChecks = {
+constexpr std::array kOptionChecks = {
     Check{23, 1, "default-options", "A provider is created with the defaults of all options",
-          Level::kBasic, kShort, &check_defaults},
+          Level::kBasic, seconds(60), &check_defaults},
     Check{23, 2, "each-option-value",
           "A provider takes each option at its limits and choices, or says why not", Level::kBasic,
-          kShort, &check_each_value},
+          seconds(60), &check_each_value},
     Check{23, 3, "option-pairs", "A provider takes each pair of options, or says why not",
-          Level::kFull, kLong, &check_pairs},
+          Level::kFull, seconds(600), &check_pairs},
     Check{23, 4, "wrong-option-values", "The manifest keeps values beyond its limits away",
-          Level::kBasic, kShort, &check_wrong_values},
+          Level::kBasic, seconds(60), &check_wrong_values},
     Check{23, 5, "open-options", "A provider with open options takes any text, or says why not",
-          Level::kBasic, kShort, &check_open_options}};
+          Level::kBasic, seconds(60), &check_open_options}};
 
 }  // namespace
 
-std::span<const Check> option_checks() { return kChecks; }
+std::span<const Check> option_checks() { return kOptionChecks; }
 
 }  // namespace ephost::conformance

@@ -20,6 +20,7 @@ namespace {
 using plugin::Field;
 using plugin::Need;
 using plugin::RecordLayout;
+using std::chrono::seconds;
 
 // What a finding is about: sizes (rule 12), functions (rule 14), arrays (rule 15).
 enum class About { kSizes, kSlots, kArrays };
@@ -70,7 +71,7 @@ bool judge_slots(const void* record, std::string_view name, std::span<const Fiel
 
 // Judges a record and says whether one may look further.
 template <class Record>
-bool judge(const void* record, About about, Report& report) {
+bool judge_record(const void* record, About about, Report& report) {
   Report silent;
   using Layout = RecordLayout<Record>;
   Report& sizes = about == About::kSizes ? report : silent;
@@ -118,7 +119,7 @@ eph_provider_api known_part(const eph_provider_api* given) {
 void judge_providers(const eph_plugin_api& api, About about, Report& report) {
   for (uint64_t i = 0; i < api.provider_count && i < 1024; ++i) {
     const eph_provider_api* const table = api.providers[i];
-    if (judge<eph_provider_api>(table, about, report) && about == About::kSlots) {
+    if (judge_record<eph_provider_api>(table, about, report) && about == About::kSlots) {
       judge_pairs(known_part(table), report);
     }
   }
@@ -127,13 +128,13 @@ void judge_providers(const eph_plugin_api& api, About about, Report& report) {
 void judge_all(const Subject& subject, About about, Report& report) {
   const Result<RawPlugin> raw = open_raw(subject);
   if (!raw.ok()) return report.leave_out("the library cannot be loaded; see rules 1 and 3");
-  if (!judge<eph_plugin_preamble>(raw->preamble, about, report)) return;
+  if (!judge_record<eph_plugin_preamble>(raw->preamble, about, report)) return;
   const uint32_t minor = std::min<uint32_t>(raw->preamble->abi_minor_max, EPH_ABI_MINOR);
   const Result<const eph_plugin_api*> table = get_api(*raw, minor);
   if (raw->preamble->abi_minor_min > minor || raw->preamble->abi_minor_max < minor) {
     return report.leave_out("plugin and host have no minor version in common; see rule 6");
   }
-  if (!table.ok() || !judge<eph_plugin_api>(*table, about, report)) return;
+  if (!table.ok() || !judge_record<eph_plugin_api>(*table, about, report)) return;
   if (about == About::kArrays) return judge_array(**table, report);
   Report silent;
   judge_array(**table, silent);
@@ -263,26 +264,24 @@ void check_constant(const Subject& subject, Report& report) {
               "make the tables constants; hosts read them once");
 }
 
-constexpr std::chrono::seconds kShort(30);
-
-constexpr std::array kChecks = {
+constexpr std::array kTableChecks = {
     Check{12, 1, "table-sizes", "Each table states a size that covers what a host needs",
-          Level::kBasic, kShort, &check_sizes},
+          Level::kBasic, seconds(30), &check_sizes},
     Check{12, 2, "larger-records", "create reads the records of a host that knows more",
-          Level::kBasic, kShort, &check_larger_records},
+          Level::kBasic, seconds(30), &check_larger_records},
     Check{12, 3, "larger-load-info", "get_api reads the record of a host that knows more",
-          Level::kBasic, kShort, &check_newer_load_info},
+          Level::kBasic, seconds(30), &check_newer_load_info},
     Check{12, 4, "described-records", "describe writes no more than the host knows", Level::kBasic,
-          kShort, &check_described_records},
-    Check{13, 1, "constant-tables", "The tables do not change", Level::kBasic, kShort,
+          seconds(30), &check_described_records},
+    Check{13, 1, "constant-tables", "The tables do not change", Level::kBasic, seconds(30),
           &check_constant},
     Check{14, 1, "required-slots", "Required slots are there, and pairs are whole", Level::kBasic,
-          kShort, &check_slots},
-    Check{15, 1, "provider-array", "The plugin lists at least one provider", Level::kBasic, kShort,
-          &check_arrays}};
+          seconds(30), &check_slots},
+    Check{15, 1, "provider-array", "The plugin lists at least one provider", Level::kBasic,
+          seconds(30), &check_arrays}};
 
 }  // namespace
 
-std::span<const Check> table_checks() { return kChecks; }
+std::span<const Check> table_checks() { return kTableChecks; }
 
 }  // namespace ephost::conformance

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array kChecks = {
+constexpr std::array kLifecycleChecks = {
     Check{20, 1, "storm-of-sessions", "Sessions that come, run and go leave nothing behind",
           Level::kBasic, seconds(300), &check_storm},
     Check{20, 2, "storm-without-runs", "Sessions that never run leave nothing behind",
@@ -44,6 +44,6 @@ constexpr std::array kChecks = {
 
 }  // namespace
 
-std::span<const Check> lifecycle_checks() { return kChecks; }
+std::span<const Check> lifecycle_checks() { return kLifecycleChecks; }
 
 }  // namespace ephost::conformance

@@ -63,7 +63,7 @@ struct Storm {
   }
 };
 
-std::optional<Storm> prepare(const Subject& subject, Report& report) {
+std::optional<Storm> prepare_storm(const Subject& subject, Report& report) {
   auto bench = need_bench(subject, report);
   if (!bench) return std::nullopt;
   auto found = need_samples(*bench, {.count = 4, .time = milliseconds(2000)}, report);
@@ -80,7 +80,7 @@ std::optional<Storm> prepare(const Subject& subject, Report& report) {
 
 void check_storm(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
-  const auto storm = prepare(subject, report);
+  const auto storm = prepare_storm(subject, report);
   if (!storm) return;
   judge_growth(rounds_of(subject), "creating, running and destroying sessions", report, [&] {
     for (const Sample& sample : storm->samples) storm->run_all(sample);
@@ -90,7 +90,7 @@ void check_storm(const Subject& subject, Report& report) {
 
 void check_storm_without_runs(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
-  const auto storm = prepare(subject, report);
+  const auto storm = prepare_storm(subject, report);
   if (!storm) return;
   const std::string& model = storm->samples.front().model;
   judge_growth(rounds_of(subject), "creating and destroying a session", report,
@@ -100,7 +100,7 @@ void check_storm_without_runs(const Subject& subject, Report& report) {
 
 void check_storm_of_failures(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
-  const auto storm = prepare(subject, report);
+  const auto storm = prepare_storm(subject, report);
   if (!storm) return;
   // The provider has claimed its nodes when the host finds that nobody takes another one.
   onnx::ModelProto model;
@@ -121,7 +121,7 @@ void check_storm_of_failures(const Subject& subject, Report& report) {
 
 void check_storm_of_runs(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
-  const auto storm = prepare(subject, report);
+  const auto storm = prepare_storm(subject, report);
   if (!storm) return;
   for (const Sample& sample : storm->samples) {
     Result<Session> session = storm->bench.load(sample.model, storm->bench.options());
@@ -138,7 +138,7 @@ void check_storm_of_loading(const Subject& subject, Report& report) {
   Sample sample;
   std::optional<KeptSystemLibraries> kept;
   {
-    const auto storm = prepare(subject, report);
+    const auto storm = prepare_storm(subject, report);
     if (!storm) return;
     sample = storm->samples.front();
     kept.emplace();
@@ -168,7 +168,7 @@ void check_storm_of_contexts(const Subject& subject, Report& report) {
 
 void check_storm_of_threads(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
-  const auto storm = prepare(subject, report);
+  const auto storm = prepare_storm(subject, report);
   if (!storm) return;
   const Sample& sample = storm->samples.front();
   Result<Session> session = storm->bench.load(sample.model, storm->bench.options());

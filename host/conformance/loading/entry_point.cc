@@ -213,7 +213,7 @@ void check_other_hosts(const Subject& subject, Report& report) {
   }
 }
 
-constexpr std::array kChecks = {
+constexpr std::array kEntryPointChecks = {
     Check{2, 1, "entry-point-repeats", "The entry point returns the same constant each time",
           Level::kBasic, std::chrono::seconds(30), &check_repeats},
     Check{2, 2, "entry-point-pure",
@@ -232,11 +232,11 @@ constexpr std::array kChecks = {
     Check{6, 4, "newer-hosts", "Hosts that know later minor versions load the plugin",
           Level::kBasic, std::chrono::seconds(30), &check_other_hosts}};
 
-constexpr std::array kParts = {Part{"describe-tables", &describe_here}};
+constexpr std::array kEntryPointParts = {Part{"describe-tables", &describe_here}};
 
 }  // namespace
 
-std::span<const Check> entry_point_checks() { return kChecks; }
-std::span<const Part> entry_point_parts() { return kParts; }
+std::span<const Check> entry_point_checks() { return kEntryPointChecks; }
+std::span<const Part> entry_point_parts() { return kEntryPointParts; }
 
 }  // namespace ephost::conformance

@@ -23,6 +23,7 @@ namespace ephost::conformance {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::seconds;
 
 std::optional<ElfFile> elf_of(const Subject& subject, Report& report) {
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
@@ -282,35 +283,32 @@ void check_sanitizers(const Subject& subject, Report& report) {
               "fill build_flags with EPH_BUILD_FLAGS");
 }
 
-constexpr std::chrono::seconds kShort(30);
-constexpr std::chrono::seconds kLong(300);
-
-constexpr std::array kChecks = {
+constexpr std::array kLibraryChecks = {
     Check{1, 1, "exported-symbols", "The library exports eph_plugin_v1 and nothing else",
-          Level::kBasic, kShort, &check_exported},
+          Level::kBasic, seconds(30), &check_exported},
     Check{3, 1, "everything-resolves", "The library and all that it needs can be loaded at once",
-          Level::kBasic, kShort, &check_resolves},
+          Level::kBasic, seconds(30), &check_resolves},
     Check{3, 2, "search-path", "The library searches what it needs relative to itself only",
-          Level::kBasic, kShort, &check_search_path},
+          Level::kBasic, seconds(30), &check_search_path},
     Check{3, 3, "no-weakened-memory", "The library needs no executable stack and no changed code",
-          Level::kBasic, kShort, &check_hardening},
-    Check{3, 4, "relocatable", "The plugin works from another folder", Level::kBasic, kShort,
+          Level::kBasic, seconds(30), &check_hardening},
+    Check{3, 4, "relocatable", "The plugin works from another folder", Level::kBasic, seconds(30),
           &check_relocatable},
-    Check{4, 1, "unloads", "The library is unmapped with its last user", Level::kBasic, kShort,
+    Check{4, 1, "unloads", "The library is unmapped with its last user", Level::kBasic, seconds(30),
           &check_unloads},
     Check{4, 2, "loads-again", "The plugin can be loaded again after it was unloaded",
-          Level::kBasic, kShort, &check_load_again},
+          Level::kBasic, seconds(30), &check_load_again},
     Check{4, 3, "load-storm", "Loading and unloading many times leaves nothing behind",
-          Level::kBasic, kLong, &check_load_storm},
-    Check{4, 4, "no-unique-symbols", "The library has no GNU unique symbols", Level::kBasic, kShort,
-          &check_unique},
+          Level::kBasic, seconds(300), &check_load_storm},
+    Check{4, 4, "no-unique-symbols", "The library has no GNU unique symbols", Level::kBasic,
+          seconds(30), &check_unique},
     Check{4, 5, "threads-outlive-library", "Threads that have used the plugin may outlive it",
-          Level::kBasic, kShort, &check_threads_outlive},
+          Level::kBasic, seconds(30), &check_threads_outlive},
     Check{5, 1, "sanitizers", "The build flags state the sanitizers that the file shows",
-          Level::kBasic, kShort, &check_sanitizers}};
+          Level::kBasic, seconds(30), &check_sanitizers}};
 
 }  // namespace
 
-std::span<const Check> library_checks() { return kChecks; }
+std::span<const Check> library_checks() { return kLibraryChecks; }
 
 }  // namespace ephost::conformance

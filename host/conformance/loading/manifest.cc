@@ -20,6 +20,7 @@ namespace {
 
 using plugin::adopt;
 using plugin::CallSite;
+using std::chrono::seconds;
 
 constexpr uint64_t kMostProviders = 1024;
 constexpr uint64_t kLongestText = 1024;
@@ -73,8 +74,8 @@ std::string shown(eph_string text) {
   return view.ok() ? quote(*view) : "a text that " + view.status().message();
 }
 
-void compare(std::string_view what, const std::string& in_manifest, eph_string in_library,
-             Report& report) {
+void compare_text(std::string_view what, const std::string& in_manifest, eph_string in_library,
+                  Report& report) {
   if (bridge::view(in_library) == in_manifest) return;
   report.fail(formatted("{} is {} in the manifest and {} in the library", what, quote(in_manifest),
                         shown(in_library)),
@@ -100,7 +101,7 @@ void check_promises(const Subject& subject, Report& report) {
   const std::optional<Statements> read = read_statements(subject, report);
   if (!read) return;
   const manifest::Manifest& manifest = read->raw.manifest;
-  compare("the version", manifest.version.to_string(), read->preamble.version, report);
+  compare_text("the version", manifest.version.to_string(), read->preamble.version, report);
   if (manifest.abi.minor_min != read->preamble.abi_minor_min ||
       manifest.abi.minor_max != read->preamble.abi_minor_max) {
     report.fail(formatted("the minor versions of the ABI are {} to {} in the manifest and {} to {} "
@@ -120,8 +121,8 @@ void check_promises(const Subject& subject, Report& report) {
                 "give the provider one type name in both");
     return;
   }
-  compare("the short name", manifest.name, found->name, report);
-  compare("the vendor", manifest.vendor, found->vendor, report);
+  compare_text("the short name", manifest.name, found->name, report);
+  compare_text("the vendor", manifest.vendor, found->vendor, report);
 }
 
 void check_checksum(const Subject& subject, Report& report) {
@@ -219,28 +220,26 @@ void check_requirements(const Subject& subject, Report& report) {
   }
 }
 
-constexpr std::chrono::seconds kShort(30);
-
-constexpr std::array kChecks = {
+constexpr std::array kManifestChecks = {
     Check{8, 1, "manifest", "The manifest is valid, and its library is there", Level::kBasic,
-          kShort, &check_manifest},
+          seconds(30), &check_manifest},
     Check{8, 2, "manifest-and-library", "Manifest and library state the same", Level::kBasic,
-          kShort, &check_promises},
+          seconds(30), &check_promises},
     Check{8, 3, "manifest-checksum", "The library has the SHA-256 that the manifest states",
-          Level::kBasic, kShort, &check_checksum},
+          Level::kBasic, seconds(30), &check_checksum},
     Check{9, 1, "names", "The names of plugin and providers are valid texts, and unique",
-          Level::kBasic, kShort, &check_names},
-    Check{10, 1, "host-loads-plugin", "The host loads the plugin", Level::kBasic, kShort,
+          Level::kBasic, seconds(30), &check_names},
+    Check{10, 1, "host-loads-plugin", "The host loads the plugin", Level::kBasic, seconds(30),
           &check_host_loads},
     Check{10, 2, "neighbours", "The tables of all providers of the library are whole",
-          Level::kBasic, kShort, &check_neighbours},
+          Level::kBasic, seconds(30), &check_neighbours},
     Check{29, 1, "context-sources", "A provider that writes contexts lists their sources",
-          Level::kBasic, kShort, &check_context_sources},
+          Level::kBasic, seconds(30), &check_context_sources},
     Check{31, 1, "required-extensions", "The host offers every extension that the plugin requires",
-          Level::kBasic, kShort, &check_requirements}};
+          Level::kBasic, seconds(30), &check_requirements}};
 
 }  // namespace
 
-std::span<const Check> manifest_checks() { return kChecks; }
+std::span<const Check> manifest_checks() { return kManifestChecks; }
 
 }  // namespace ephost::conformance

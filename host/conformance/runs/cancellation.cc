@@ -65,7 +65,7 @@ struct Subjected {
   }
 };
 
-std::optional<Subjected> prepare(const Bench& bench, Sample sample) {
+std::optional<Subjected> prepare_subjected(const Bench& bench, Sample sample) {
   Result<Session> session = bench.load(sample.model, bench.options());
   if (!session.ok() || bench.nodes_of(*session) == 0) return std::nullopt;
   const Result<Asked> asked = ask(bench, sample.model, bench.options());
@@ -83,7 +83,7 @@ std::optional<Subjected> find_long(const Bench& bench) {
   for (const WideKind kind : kWideKinds) {
     for (int64_t rows = 256; rows <= kMostRows; rows *= 4) {
       const WideShape shape = {.rows = rows, .columns = kColumns, .repeats = 4};
-      std::optional<Subjected> made = prepare(bench, sample_of(kind, shape));
+      std::optional<Subjected> made = prepare_subjected(bench, sample_of(kind, shape));
       if (!made || made->partitions == 0 || made->whole > kLongRun) break;
       if (made->computation() >= kLongComputation) return made;
     }
@@ -95,7 +95,7 @@ std::optional<Subjected> find_any(const Bench& bench, Report& report) {
   std::vector<Sample> samples =
       need_samples(bench, {.count = 1, .time = std::chrono::milliseconds(2000)}, report);
   if (samples.empty()) return std::nullopt;
-  return prepare(bench, std::move(samples.front()));
+  return prepare_subjected(bench, std::move(samples.front()));
 }
 
 void judge_latency(Subjected& subjected, Report& report) {

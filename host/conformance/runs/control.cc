@@ -30,7 +30,7 @@ std::vector<OptionSpec> options_of(const Subject& subject, OptionScope scope) {
 
 // The values that the manifest admits, as texts: all choices, or the ends of the range, and the
 // default last.
-std::vector<std::string> values_of(const OptionSpec& option) {
+std::vector<std::string> admitted_values(const OptionSpec& option) {
   std::vector<std::string> values = option.choices;
   if (option.type == OptionType::kBool) values = {"false", "true"};
   if (option.range) {
@@ -51,7 +51,7 @@ struct Prepared {
 };
 
 // A session that the provider has nodes of, and the results of its first inputs.
-std::optional<Prepared> prepare(const Bench& bench, Report& report) {
+std::optional<Prepared> prepare_session(const Bench& bench, Report& report) {
   std::vector<Sample> samples =
       need_samples(bench, {.count = 1, .time = milliseconds(2000)}, report);
   if (samples.empty()) return std::nullopt;
@@ -72,11 +72,11 @@ void check_run_options(const Subject& subject, Report& report) {
   if (options.empty()) return report.leave_out("the manifest declares no option of a run");
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  auto prepared = prepare(*bench, report);
+  auto prepared = prepare_session(*bench, report);
   if (!prepared) return;
   const Inputs& inputs = prepared->sample.inputs.front();
   for (const OptionSpec& option : options) {
-    for (const std::string& value : values_of(option)) {
+    for (const std::string& value : admitted_values(option)) {
       RunOptions run;
       run.add_config_entry(key_of(*bench, option), value);
       const Result<Values> outputs = prepared->session.run(inputs, {}, run);
@@ -101,7 +101,7 @@ void check_dynamic_options(const Subject& subject, Report& report) {
   if (options.empty()) return report.leave_out("the manifest declares no dynamic option");
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  auto prepared = prepare(*bench, report);
+  auto prepared = prepare_session(*bench, report);
   if (!prepared) return;
   Session& session = prepared->session;
   const Inputs& inputs = prepared->sample.inputs.front();
@@ -112,7 +112,7 @@ void check_dynamic_options(const Subject& subject, Report& report) {
   });
   for (int round = 0; round < bench->by_level(3, 10); ++round) {
     for (const OptionSpec& option : options) {
-      for (const std::string& value : values_of(option)) {
+      for (const std::string& value : admitted_values(option)) {
         const Status status = session.set_ep_dynamic_options({{key_of(*bench, option), value}});
         if (!status.ok() && round == 0) {
           report.fail(

@@ -18,8 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 // A copy in which `change` has gone over every element of the type.
 template <class Element, class Change>
 Inputs changed(const Inputs& inputs, ElementType type, const Change& change) {
@@ -96,6 +94,7 @@ void check_failed_runs(const Subject& subject, Report& report) {
 }
 
 void check_special_results(const Subject& subject, Report& report) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   Dice dice(formatted("classes {}", subject.seed));

@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kExtentAdvice = "leave nodes alone whose extents the provider cannot take";
-constexpr const char* kRunAdvice =
+constexpr const char* kShapeAdvice =
     "read the extents of each run, and keep nothing of the run before";
 
 std::vector<Sample> open_samples(const Bench& bench, const SampleRequest& request) {
@@ -40,7 +40,8 @@ void judge_run(const Sample& sample, const std::string& how, size_t set, Session
     return;
   }
   if (const auto wrong = find_wrong(sample, set, *outputs, &reference)) {
-    report.fail(formatted("{} gives a wrong result {}: {}", sample.name, how, *wrong), kRunAdvice);
+    report.fail(formatted("{} gives a wrong result {}: {}", sample.name, how, *wrong),
+                kShapeAdvice);
   }
 }
 
@@ -58,7 +59,7 @@ void compare_runs(const Sample& sample, const std::string& how, const Inputs& in
   }
   if (const auto difference = find_difference(*outputs, *expected)) {
     report.fail(formatted("{} gives a wrong result {}: {}", sample.name, how, *difference),
-                kRunAdvice);
+                kShapeAdvice);
   }
 }
 

@@ -14,11 +14,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kMostFindings = 5;
-
-constexpr const char* kWrongAdvice =
+constexpr const char* kWrongResultAdvice =
     "compare with the operator's definition, or leave the node to another provider";
-constexpr const char* kRunAdvice =
+constexpr const char* kFailedRunAdvice =
     "what the provider claims has to run; what it cannot run it leaves alone";
 
 // Runs the model of a sample on all its inputs and judges the results, and what the layer
@@ -51,7 +49,7 @@ class Runner {
     if (!session.ok()) {
       if (bench_.load(sample.model, Bench::reference()).ok()) {
         fail(formatted("{} has no session: {}", sample.name, session.status().message()),
-             kRunAdvice);
+             kFailedRunAdvice);
       }
       return false;
     }
@@ -78,14 +76,14 @@ class Runner {
       if (runs_elsewhere(sample, set)) {
         fail(formatted("{} fails on its inputs {}: {}", sample.name, set,
                        outputs.status().message()),
-             kRunAdvice);
+             kFailedRunAdvice);
       }
       return;
     }
     const auto wrong = sample.find_wrong ? sample.find_wrong(set, *outputs) : std::nullopt;
     if (!wrong || is_wrong_elsewhere(sample, set, *outputs)) return;
     fail(formatted("{} gives a wrong result on its inputs {}: {}", sample.name, set, *wrong),
-         kWrongAdvice);
+         kWrongResultAdvice);
   }
 
   [[nodiscard]] bool runs_elsewhere(const Sample& sample, size_t set) const {

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array kChecks = {
+constexpr std::array kRunChecks = {
     Check{25, 1, "backend-tests", "ONNX's backend tests give the expected results", Level::kBasic,
           seconds(600), &check_backend_tests},
     Check{25, 2, "guarded-backend-tests",
@@ -53,6 +53,6 @@ constexpr std::array kChecks = {
 
 }  // namespace
 
-std::span<const Check> run_checks() { return kChecks; }
+std::span<const Check> run_checks() { return kRunChecks; }
 
 }  // namespace ephost::conformance

@@ -63,6 +63,9 @@ struct NamedModel {
 // The wide models, `count` random graphs and as many backend tests; the seed decides which.
 [[nodiscard]] std::vector<NamedModel> various_models(const Subject& subject, size_t count);
 
+// Checks that try many models end after as many.
+inline constexpr size_t kMostFindings = 5;
+
 // A time that is left.
 class Budget {
  public:

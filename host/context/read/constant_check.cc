@@ -6,10 +6,10 @@
 namespace ephost::context {
 namespace {
 
-constexpr std::string_view kRemedy = "; compile the source model again";
+constexpr std::string_view kRecompileRemedy = "; compile the source model again";
 
-Status invalid(std::string message) {
-  return Status(StatusCode::kInvalidGraph, std::move(message) + std::string(kRemedy));
+Status constant_mismatch(std::string message) {
+  return Status(StatusCode::kInvalidGraph, std::move(message) + std::string(kRecompileRemedy));
 }
 
 }  // namespace
@@ -37,13 +37,14 @@ Result<const graph::Tensor*> ConstantCheck::look_up(const graph::Graph& graph,
   }
   const auto found = entry->second.find(name);
   if (found != entry->second.end()) return found->second;
-  return invalid(formatted("it names {}, which is not a constant of its graph", quote(name)));
+  return constant_mismatch(
+      formatted("it names {}, which is not a constant of its graph", quote(name)));
 }
 
 Status ConstantCheck::compare(const NamedConstant& stated, const graph::Tensor& tensor) {
   if (const std::string type = describe_type(tensor); type != stated.type) {
-    return invalid(formatted("its constant {} is {}, but it was compiled with {}",
-                             quote(stated.name), type, quote(stated.type)));
+    return constant_mismatch(formatted("its constant {} is {}, but it was compiled with {}",
+                                       quote(stated.name), type, quote(stated.type)));
   }
   if (!options_.verify_checksums) return {};
   const std::string what = "its constant " + quote(stated.name);

@@ -20,7 +20,7 @@ using graph::Blob;
 
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kPayloadRemedy =
     "; put the file that was written with the model there, or "
     "compile the source model again";
 
@@ -77,13 +77,14 @@ Content check_content(ChecksummedBytes& found, const ContentChecksum* stated,
   if (!stated) return {.bytes = found.bytes, .state = ChecksumState::kNotStated};
   if (found.bytes.bytes.size() != stated->size) {
     return mismatch(found, formatted("{} has {} bytes, but the model states {}{}", what,
-                                     found.bytes.bytes.size(), stated->size, kRemedy));
+                                     found.bytes.bytes.size(), stated->size, kPayloadRemedy));
   }
   take_checksum(found, stated->hash);
   if (*found.hash != stated->hash) {
-    return mismatch(found, formatted("{} has the checksum {}, but the model states {}: it is "
-                                     "damaged or belongs to another compilation{}",
-                                     what, to_hex(*found.hash), to_hex(stated->hash), kRemedy));
+    return mismatch(found,
+                    formatted("{} has the checksum {}, but the model states {}: it is "
+                              "damaged or belongs to another compilation{}",
+                              what, to_hex(*found.hash), to_hex(stated->hash), kPayloadRemedy));
   }
   return {.bytes = found.bytes, .state = ChecksumState::kOk};
 }
@@ -164,14 +165,15 @@ Content PayloadFiles::open(const std::string& name, const ContentChecksum* state
   if (!file.ok()) {
     const bool refused = file.status().code() == StatusCode::kInvalidGraph;
     return failed(refused ? ChecksumState::kRefusedPath : ChecksumState::kMissingFile,
-                  file.status().message() + std::string(refused ? "" : kRemedy));
+                  file.status().message() + std::string(refused ? "" : kPayloadRemedy));
   }
   const auto identity = std::pair(file->version().device, file->version().inode);
   auto found = mapped_.find(identity);
   if (found == mapped_.end()) {
     Result<MappedFile> mapping = MappedFile::map(*file);
     if (!mapping.ok()) {
-      return failed(ChecksumState::kMissingFile, mapping.status().message() + std::string(kRemedy));
+      return failed(ChecksumState::kMissingFile,
+                    mapping.status().message() + std::string(kPayloadRemedy));
     }
     const auto owner = std::make_shared<const MappedFile>(std::move(*mapping));
     ChecksummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},

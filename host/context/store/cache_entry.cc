@@ -32,8 +32,8 @@ std::optional<std::string> parse_digest(std::string_view text) {
 
 // Adds the entry of a line "<value> <name>"; false if the line is malformed.
 template <class Value>
-bool add(std::string_view line, std::optional<Value> (*parse)(std::string_view),
-         std::vector<std::pair<std::string, Value>>& out) {
+bool add_line(std::string_view line, std::optional<Value> (*parse)(std::string_view),
+              std::vector<std::pair<std::string, Value>>& out) {
   const size_t space = std::min(line.find(' '), line.size());
   const std::optional<Value> value = parse(line.substr(0, space));
   if (!value || space == line.size()) return false;
@@ -81,11 +81,11 @@ Result<CacheEntry> parse_cache_entry(std::string_view text) {
   for (auto& [name, value] : parse_lines(covered.substr(key_end + 2))) {
     if (name == "model name") {
       entry.model_name = std::move(value);
-    } else if (name == "file" && !add(value, &parse_content_checksum, entry.files)) {
+    } else if (name == "file" && !add_line(value, &parse_content_checksum, entry.files)) {
       return damaged("states a file without a checksum");
-    } else if (name == "partition" && !add(value, &parse_number, entry.partitions)) {
+    } else if (name == "partition" && !add_line(value, &parse_number, entry.partitions)) {
       return damaged("states a partition without its nodes");
-    } else if (name == "context" && !add(value, &parse_digest, entry.contexts)) {
+    } else if (name == "context" && !add_line(value, &parse_digest, entry.contexts)) {
       return damaged("states a context without its digest");
     }
   }

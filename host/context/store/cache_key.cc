@@ -6,7 +6,7 @@ namespace ephost::context {
 namespace {
 
 // To be incremented when what the host compiles or stores changes within one version.
-constexpr std::string_view kFormat = "2";
+constexpr std::string_view kKeyFormat = "2";
 
 std::string unescape(std::string_view value) {
   std::string plain;
@@ -77,7 +77,7 @@ std::string provider_lines(const CacheProvider& provider) {
 
 CacheKey make_cache_key(const CacheIngredients& ingredients) {
   CacheKey key;
-  append_line(key.text, "format", kFormat);
+  append_line(key.text, "format", kKeyFormat);
   append_line(key.text, "host version", ingredients.host_version);
   append_line(key.text, "host abi", ingredients.abi);
   append_line(key.text, "model", to_string(ingredients.model));

@@ -32,7 +32,7 @@ constexpr std::string_view kStoreMarker =
     "# For information about cache directory tags see https://bford.info/cachedir/\n"
     "# ephost context cache, format 2\n";
 constexpr std::string_view kFormatLine = "# ephost context cache, format ";
-constexpr std::string_view kFormat = "2";
+constexpr std::string_view kStoreFormat = "2";
 constexpr uint64_t kMaxMarkerBytes = 4096;
 
 constexpr std::string_view kFolderMarker =
@@ -59,9 +59,9 @@ Result<bool> read_store_marker(const fs::path& store, const FileSystem& file_sys
     return no_store(store, "its CACHEDIR.TAG belongs to another program");
   const size_t format = line + kFormatLine.size();
   const std::string stated = text->substr(format, text->find('\n', format) - format);
-  if (stated == kFormat) return true;
+  if (stated == kStoreFormat) return true;
   return no_store(store, "it has the format " + quote(stated) + ", but this host uses format " +
-                             std::string(kFormat));
+                             std::string(kStoreFormat));
 }
 
 // Temporary files of AtomicFile do not count, as another process may be writing the marker.

@@ -25,10 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Status invalid(std::string message) {
-  return Status(StatusCode::kInvalidArgument, std::move(message));
-}
-
 bool exists(const fs::path& path, const FileSystem& file_system) {
   struct stat info {};
   return file_system.stat(path.c_str(), &info) == 0;
@@ -42,7 +38,7 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 // Models state file names as UTF-8 text.
 Status check_file_name(const std::string& name, std::string_view what) {
   if (is_valid_utf8(name)) return {};
-  return invalid(
+  return invalid_argument(
       formatted("the {} {} cannot be stated in a model: it is not UTF-8; choose another name", what,
                 quote(name)));
 }
@@ -52,7 +48,7 @@ Status check_initializers_name(const WriteOptions& options) {
   if (name.empty()) return {};
   if (!std::has_single_bit(options.initializer_alignment) ||
       options.initializer_alignment > uint64_t{1} << 20) {
-    return invalid(formatted(
+    return invalid_argument(formatted(
         "external initializers cannot be aligned to {} bytes; give a power of two, at most 1 MiB",
         options.initializer_alignment));
   }
@@ -61,7 +57,7 @@ Status check_initializers_name(const WriteOptions& options) {
   const bool plain = path.filename() == path && name != "." && name != ".." &&
                      name.find('\0') == std::string::npos;
   if (!plain) {
-    return invalid(
+    return invalid_argument(
         formatted("the external initializers' file name {} is not a plain file name; the file goes "
                   "beside the context model, so leave out the folder",
                   quote(name)));
@@ -141,6 +137,10 @@ constexpr std::string_view kForceRemedy =
 
 }  // namespace
 
+Status invalid_argument(std::string message) {
+  return Status(StatusCode::kInvalidArgument, std::move(message));
+}
+
 fs::path folder_of(const fs::path& output_path) {
   const fs::path folder = output_path.parent_path();
   return folder.empty() ? fs::path(".") : folder;
@@ -188,7 +188,7 @@ Status check_output(const WriteOptions& options, OperationFiles& files) {
   }
   if (!writes_files(options)) return {};
   if (options.output_path.empty()) {
-    return invalid(
+    return invalid_argument(
         "there is no path for the context model and its files; state it with "
         "ep.context_file_path");
   }

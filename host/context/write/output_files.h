@@ -14,6 +14,9 @@
 
 namespace ephost::context {
 
+// INVALID_ARGUMENT with this message.
+[[nodiscard]] Status invalid_argument(std::string message);
+
 // The folder of all output files; "." for a path without a folder.
 [[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& output_path);
 

@@ -21,7 +21,7 @@ using graph::ValueId;
 
 namespace {
 
-Status invalid(const WrittenPartition& partition, std::string_view reason) {
+Status cannot_write(const WrittenPartition& partition, std::string_view reason) {
   return Status(StatusCode::kInvalidArgument,
                 formatted("partition {} cannot be written: {}", quote(partition.name), reason));
 }
@@ -40,18 +40,18 @@ Result<Graph*> graph_of(graph::Model& model, const WrittenPartition& partition) 
   Graph* graph = &model.graph;
   for (const SubgraphStep& step : partition.graph) {
     graph = subgraph_at(*graph, step);
-    if (!graph) return invalid(partition, "its nested graph does not exist");
+    if (!graph) return cannot_write(partition, "its nested graph does not exist");
   }
   const auto exists = [&](ValueId id) {
     return id == graph::kNoValue || id < graph->values.size();
   };
   if (!std::all_of(partition.inputs.begin(), partition.inputs.end(), exists) ||
       !std::all_of(partition.outputs.begin(), partition.outputs.end(), exists)) {
-    return invalid(partition, "an input or output does not exist");
+    return cannot_write(partition, "an input or output does not exist");
   }
   for (const ValueId id : partition.constants) {
     if (id >= graph->values.size() || !graph->values[id].is_constant()) {
-      return invalid(partition, formatted("value {}, which it keeps, is not a constant", id));
+      return cannot_write(partition, formatted("value {}, which it keeps, is not a constant", id));
     }
   }
   return graph;
@@ -120,7 +120,7 @@ Result<std::vector<Level>> group_by_graph(graph::Model& model,
   ConstantStatements statements;
   std::vector<const WrittenPartition*> primaries(payloads.size(), nullptr);
   for (const WrittenPartition& partition : partitions) {
-    if (partition.payload >= payloads.size()) return invalid(partition, "it has no payload");
+    if (partition.payload >= payloads.size()) return cannot_write(partition, "it has no payload");
     EPHOST_ASSIGN_OR_RETURN(Graph * graph, graph_of(model, partition));
     auto level = std::find_if(levels.begin(), levels.end(),
                               [&](const Level& candidate) { return candidate.graph == graph; });

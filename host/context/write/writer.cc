@@ -18,14 +18,10 @@ namespace ephost::context {
 
 namespace {
 
-Status invalid(std::string message) {
-  return Status(StatusCode::kInvalidArgument, std::move(message));
-}
-
 Status check_text(std::string_view what, const std::string& text) {
   if (!text.empty() && is_valid_utf8(text)) return {};
-  return invalid(formatted("the {} {} cannot be stated in a model; it must be UTF-8 and not empty",
-                           what, quote(text)));
+  return invalid_argument(formatted(
+      "the {} {} cannot be stated in a model; it must be UTF-8 and not empty", what, quote(text)));
 }
 
 // `names` collects the partition names of all models, as one payload may contain partitions of
@@ -35,11 +31,11 @@ Status check_texts(const ModelToWrite& model, std::set<std::string_view>& names)
     EPHOST_RETURN_IF_ERROR(check_text("partition name", partition.name));
     EPHOST_RETURN_IF_ERROR(check_text("source", partition.source));
     if (!names.insert(partition.name).second) {
-      return invalid("two partitions are named " + quote(partition.name) +
-                     "; names must differ within a model and a group of models");
+      return invalid_argument("two partitions are named " + quote(partition.name) +
+                              "; names must differ within a model and a group of models");
     }
     if (partition.max_size < 0) {
-      return invalid("partition " + quote(partition.name) + " states a negative max_size");
+      return invalid_argument("partition " + quote(partition.name) + " states a negative max_size");
     }
   }
   for (const auto& [source, text] : model.compatibility) {
@@ -50,35 +46,36 @@ Status check_texts(const ModelToWrite& model, std::set<std::string_view>& names)
 }
 
 // For each payload, the first partition of a model that is in it; null if there is none.
-using Primaries = std::vector<const WrittenPartition*>;
+using PrimaryPartitions = std::vector<const WrittenPartition*>;
 
 // All partitions in a payload must have the same source.
-Result<Primaries> find_primaries(std::span<const WrittenPartition> partitions,
-                                 size_t payload_count) {
-  Primaries primaries(payload_count, nullptr);
+Result<PrimaryPartitions> find_primaries(std::span<const WrittenPartition> partitions,
+                                         size_t payload_count) {
+  PrimaryPartitions primaries(payload_count, nullptr);
   for (const WrittenPartition& partition : partitions) {
     if (partition.payload >= payload_count) {
-      return invalid(formatted("partition {} states payload {}, which was not begun",
-                               quote(partition.name), partition.payload));
+      return invalid_argument(formatted("partition {} states payload {}, which was not begun",
+                                        quote(partition.name), partition.payload));
     }
     const WrittenPartition*& primary = primaries[partition.payload];
     if (!primary) primary = &partition;
     if (primary->source != partition.source) {
-      return invalid(formatted("partition {} of source {} states a payload of source {}",
-                               quote(partition.name), quote(partition.source),
-                               quote(primary->source)));
+      return invalid_argument(formatted("partition {} of source {} states a payload of source {}",
+                                        quote(partition.name), quote(partition.source),
+                                        quote(primary->source)));
     }
   }
   return primaries;
 }
 
 // Every payload must belong to a partition.
-Status check_payloads_used(std::span<const Primaries> models, size_t payload_count) {
+Status check_payloads_used(std::span<const PrimaryPartitions> models, size_t payload_count) {
   for (size_t i = 0; i < payload_count; ++i) {
-    const bool used = std::any_of(models.begin(), models.end(),
-                                  [&](const Primaries& model) { return model[i] != nullptr; });
+    const bool used =
+        std::any_of(models.begin(), models.end(),
+                    [&](const PrimaryPartitions& model) { return model[i] != nullptr; });
     if (used) continue;
-    return invalid(
+    return invalid_argument(
         formatted("payload {} belongs to no partition; add a node for it, or do not begin it", i));
   }
   return {};
@@ -106,7 +103,7 @@ struct ContextWriter::State {
   std::string next_binary_name(std::string_view ep_short_name);
   Status place_payloads();
   Status rewrite(ModelToWrite& content, const WriteOptions& model_options,
-                 const Primaries& primaries, ContextMetadata& metadata) const;
+                 const PrimaryPartitions& primaries, ContextMetadata& metadata) const;
 
   WriteOptions options;  // of the first model
   OperationFiles files;  // including the outputs of all models
@@ -163,8 +160,8 @@ Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name,
                      ep_short_name.find('/') == std::string_view::npos &&
                      ep_short_name.find('\0') == std::string_view::npos;
   if (!plain) {
-    return invalid("the provider's short name " + quote(ep_short_name) +
-                   " cannot be part of a file name; change it in the manifest");
+    return invalid_argument("the provider's short name " + quote(ep_short_name) +
+                            " cannot be part of a file name; change it in the manifest");
   }
   std::string name = state.next_binary_name(ep_short_name);
   if (state.options.write_payload) {
@@ -186,7 +183,7 @@ Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name,
 Status ContextWriter::append(uint32_t payload, std::span<const std::byte> bytes) {
   State& state = *state_;
   if (payload >= state.payloads.size()) {
-    return invalid(formatted("payload {} was not begun", payload));
+    return invalid_argument(formatted("payload {} was not begun", payload));
   }
   if (state.options.embed) {
     state.embedded_bytes += bytes.size();
@@ -203,10 +200,11 @@ Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {
     return of.destination == Destination::kFile && !of.embed && !of.write_payload;
   };
   if (!is_file(state.options) || !is_file(options)) {
-    return invalid("models share their payloads through files; write them with embed mode 0");
+    return invalid_argument(
+        "models share their payloads through files; write them with embed mode 0");
   }
   if (folder_of(options.output_path) != folder_of(state.options.output_path)) {
-    return invalid(
+    return invalid_argument(
         formatted("the context models {} and {} share binaries, so they must lie in one folder",
                   quote(state.options.output_path.native()), quote(options.output_path.native())));
   }
@@ -215,8 +213,9 @@ Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {
     const bool taken = name == state.options.output_path.filename().native() ||
                        (!name.empty() && !state.file_names.insert(name).second);
     if (!taken) continue;
-    return invalid("the file " + quote((folder_of(options.output_path) / name).native()) +
-                   " would be written for two models of the group; give them different names");
+    return invalid_argument(
+        "the file " + quote((folder_of(options.output_path) / name).native()) +
+        " would be written for two models of the group; give them different names");
   }
   EPHOST_RETURN_IF_ERROR(check_output(options, state.files));
   state.added.push_back({std::move(options), std::move(model)});
@@ -237,7 +236,8 @@ Status ContextWriter::State::place_payloads() {
 
 // Replaces the partitions by nodes, and adds checksums and texts of their payloads to the metadata.
 Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& model_options,
-                                     const Primaries& primaries, ContextMetadata& metadata) const {
+                                     const PrimaryPartitions& primaries,
+                                     ContextMetadata& metadata) const {
   for (size_t i = 0; i < payloads.size(); ++i) {
     if (primaries[i] == nullptr) continue;
     auto& checksums = options.embed ? metadata.embedded : metadata.binaries;
@@ -270,10 +270,10 @@ Result<WrittenContext> ContextWriter::finish(
   std::move(state->added.begin(), state->added.end(), std::back_inserter(members));
 
   std::set<std::string_view> names;
-  std::vector<Primaries> primaries;
+  std::vector<PrimaryPartitions> primaries;
   for (const State::Member& member : members) {
     EPHOST_RETURN_IF_ERROR(check_texts(member.content, names));
-    EPHOST_ASSIGN_OR_RETURN(Primaries of_model,
+    EPHOST_ASSIGN_OR_RETURN(PrimaryPartitions of_model,
                             find_primaries(member.content.partitions, state->payloads.size()));
     primaries.push_back(std::move(of_model));
   }

@@ -370,8 +370,6 @@ class ProviderTable : public eph_provider_api {
     const eph_string name = info.name.size != 0 ? info.name : info.op_type;
     return std::string(name.data, name.size);
   }
-  static constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
-                                                     [](eph_error*, eph_string) noexcept {}};
 
   L& layer_;
   const eph_provider_api inner_;

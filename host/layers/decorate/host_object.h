@@ -14,6 +14,10 @@
 
 namespace ephost::layers {
 
+// Of an error whose messages nobody reads.
+inline constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
+                                                   [](eph_error*, eph_string) noexcept {}};
+
 // Passes messages on and keeps the last one.
 class ErrorObject : public eph_error {
  public:

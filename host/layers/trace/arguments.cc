@@ -4,6 +4,7 @@
 #include <span>
 
 #include "host/base/hash.h"
+#include "host/layers/decorate/host_object.h"
 #include "host/plugin/adopt.h"
 
 namespace ephost::layers {
@@ -18,13 +19,13 @@ Record known_part(const Record* given) {
   return adopted.ok() ? *adopted : Record{};
 }
 
-std::string text_of(eph_string text) {
+std::string json_of(eph_string text) {
   if (text.size == 0) return {};
   if (text.data == nullptr || text.size > plugin::kMaxRecordSize) return "\"(broken text)\"";
   return json_text({text.data, static_cast<size_t>(text.size)});
 }
 
-std::string checksum_of(const void* data, uint64_t size) {
+std::string checksum_of_bytes(const void* data, uint64_t size) {
   const std::span bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size));
   return '"' + to_hex(content_checksum(bytes)) + '"';
 }
@@ -32,7 +33,7 @@ std::string checksum_of(const void* data, uint64_t size) {
 std::string content(const void* data, uint64_t size) {
   JsonText object('{');
   object.add("bytes", json_number(size));
-  if (data != nullptr) object.add("checksum", checksum_of(data, size));
+  if (data != nullptr) object.add("checksum", checksum_of_bytes(data, size));
   return object.text();
 }
 
@@ -52,8 +53,9 @@ std::string checksum_of_texts(const eph_value& tensor) {
 // Empty for one in the memory of a device, or without memory.
 std::string checksum_of_tensor(const eph_value& tensor) {
   if (tensor.memory != 0 || tensor.data == nullptr) return {};
-  return tensor.element_type == EPH_ELEMENT_STRING ? checksum_of_texts(tensor)
-                                                   : checksum_of(tensor.data, tensor.byte_size);
+  return tensor.element_type == EPH_ELEMENT_STRING
+             ? checksum_of_texts(tensor)
+             : checksum_of_bytes(tensor.data, tensor.byte_size);
 }
 
 // How many elements a sequence has, or entries a map; empty for another kind of value.
@@ -84,12 +86,10 @@ std::string graph_text(const eph_graph* graph) {
   if (graph == nullptr) return "null";
   eph_graph_info info = {};
   info.struct_size = sizeof(info);
-  static constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
-                                                     [](eph_error*, eph_string) noexcept {}};
   eph_error ignored = {&kIgnoresMessages};
   if (graph->api->get_graph(graph, &info, &ignored) != EPH_OK) return {};
   return JsonText('{')
-      .add("name", text_of(info.name))
+      .add("name", json_of(info.name))
       .add("nodes", json_number(info.node_count))
       .add("inputs", json_number(info.input_count))
       .add("outputs", json_number(info.output_count))
@@ -135,7 +135,7 @@ std::string ArgumentText::shown_partitions(const eph_partition* partitions, uint
     const auto& partition = *reinterpret_cast<const eph_partition*>(
         reinterpret_cast<const std::byte*>(partitions) + i * stride);
     JsonText object('{');
-    object.add("name", text_of(partition.name)).add("token", json_number(partition.token));
+    object.add("name", json_of(partition.name)).add("token", json_number(partition.token));
     if (partition.ep_context != nullptr) {
       object.add("context", shown(partition.ep_context->payload));
     } else {
@@ -150,7 +150,7 @@ std::string ArgumentText::shown_options(const eph_option* options, uint64_t coun
   if (!is_before()) return {};
   JsonText object('{');
   for (uint64_t i = 0; i < count; ++i) {
-    const std::string value = text_of(options[i].string_value);
+    const std::string value = json_of(options[i].string_value);
     const eph_string name = options[i].name;
     object.add(formatted("{}:{}", json_text({name.data, static_cast<size_t>(name.size)}),
                          value.empty() ? "\"\"" : value));
@@ -163,7 +163,7 @@ std::string ArgumentText::shown_texts(const eph_string* texts, uint64_t count) c
   if (texts == nullptr) return "null";
   JsonText list('[');
   for (uint64_t i = 0; i < std::min(count, kMaxShown); ++i) {
-    const std::string text = text_of(texts[i]);
+    const std::string text = json_of(texts[i]);
     list.add(text.empty() ? "\"\"" : text);
   }
   return list.text();
@@ -177,8 +177,8 @@ std::string ArgumentText::shown_profiles(const eph_shape_profile* profiles, uint
     for (uint64_t k = 0; k < profiles[i].extent_count; ++k) {
       const eph_extent_range& range = profiles[i].extents[k];
       extents.add(JsonText('{')
-                      .add("input", text_of(range.input))
-                      .add("symbol", text_of(range.symbol))
+                      .add("input", json_of(range.input))
+                      .add("symbol", json_of(range.symbol))
                       .add("axis", json_number(range.axis))
                       .add("least", json_number(range.least))
                       .add("best", json_number(range.best))
@@ -195,7 +195,7 @@ std::string ArgumentText::shown_bytes(const void* data, uint64_t size) const {
 }
 
 std::string ArgumentText::shown(eph_string text) const {
-  return is_before() ? text_of(text) : std::string();
+  return is_before() ? json_of(text) : std::string();
 }
 
 std::string ArgumentText::shown(eph_bytes bytes) const {
@@ -212,12 +212,12 @@ std::string ArgumentText::shown(const eph_provider_config* config) const {
   for (uint64_t i = 0; i < config->device_count; ++i) {
     const auto& device = *reinterpret_cast<const eph_device*>(
         reinterpret_cast<const std::byte*>(config->devices) + i * config->device_stride);
-    devices.add(text_of(device.id));
+    devices.add(json_of(device.id));
   }
   JsonText object('{');
   object.add("options", shown_options(config->options, config->option_count))
       .add("devices", devices.text());
-  if (config->target != nullptr) object.add("target", text_of(config->target->id));
+  if (config->target != nullptr) object.add("target", json_of(config->target->id));
   return object.add("purpose", json_number(config->purpose)).text();
 }
 
@@ -225,7 +225,7 @@ std::string ArgumentText::shown(const eph_run_config* config) const {
   if (!is_before()) return {};
   return JsonText('{')
       .add("run_id", json_number(config->run_id))
-      .add("tag", text_of(config->tag))
+      .add("tag", json_of(config->tag))
       .add("options", shown_options(config->options, config->option_count))
       .text();
 }
@@ -234,7 +234,7 @@ std::string ArgumentText::shown(const eph_fused_claim* claim) const {
   if (!is_before()) return {};
   const eph_fused_claim known = known_part(claim);
   return JsonText('{')
-      .add("name", text_of(known.name))
+      .add("name", json_of(known.name))
       .add("nodes", known.nodes == nullptr ? "" : numbers(known.nodes, known.node_count))
       .add("flags", json_number(known.flags))
       .add("token", json_number(known.token))
@@ -247,10 +247,10 @@ std::string ArgumentText::shown(const eph_context_node* node) const {
   return JsonText('{')
       .add("computation", json_number(known.computation))
       .add("payload", json_number(known.payload))
-      .add("source", text_of(known.source))
-      .add("sdk_version", text_of(known.sdk_version))
-      .add("hardware_architecture", text_of(known.hardware_architecture))
-      .add("notes", text_of(known.notes))
+      .add("source", json_of(known.source))
+      .add("sdk_version", json_of(known.sdk_version))
+      .add("hardware_architecture", json_of(known.hardware_architecture))
+      .add("notes", json_of(known.notes))
       .add("constants", json_number(known.constant_count))
       .text();
 }
@@ -259,8 +259,8 @@ std::string ArgumentText::shown(const eph_device* device) const {
   if (!is_before()) return {};
   const eph_device known = known_part(device);
   return JsonText('{')
-      .add("id", text_of(known.id))
-      .add("name", text_of(known.name))
+      .add("id", json_of(known.id))
+      .add("name", json_of(known.name))
       .add("type", json_number(known.type))
       .add("flags", json_number(known.flags))
       .text();
@@ -270,9 +270,9 @@ std::string ArgumentText::shown(const eph_event* event) const {
   if (!is_before()) return {};
   const eph_event known = known_part(event);
   return JsonText('{')
-      .add("name", text_of(known.name))
-      .add("category", text_of(known.category))
-      .add("track", text_of(known.track))
+      .add("name", json_of(known.name))
+      .add("category", json_of(known.category))
+      .add("track", json_of(known.track))
       .add("duration_ns", json_number(known.duration_ns))
       .text();
 }
@@ -296,7 +296,7 @@ std::string ArgumentText::shown(const eph_run* run) const {
 }
 
 std::string ArgumentText::shown(eph_string* text) const {
-  return is_before() || text == nullptr ? std::string() : text_of(*text);
+  return is_before() || text == nullptr ? std::string() : json_of(*text);
 }
 
 std::string ArgumentText::shown(eph_provider_info* info) const {

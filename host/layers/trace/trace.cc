@@ -48,7 +48,7 @@ double seconds(Clock::duration duration) { return std::chrono::duration<double>(
 enum class Direction { kToPlugin, kToHost };
 
 // What all lines of one call have in common.
-struct Subject {
+struct TracedCall {
   Direction direction;
   std::string_view provider;
   std::string_view computation;  // empty: the provider itself
@@ -63,7 +63,7 @@ class Writer {
   [[nodiscard]] bool shows_graph_reads() const { return options_.graph_reads; }
 
   // `arguments` is a JSON object.
-  void begin(const Subject& subject, const std::string& arguments) {
+  void begin(const TracedCall& subject, const std::string& arguments) {
     if (options_.format == TraceFormat::kJson) {
       JsonText line = common(subject, "begin");
       write(line.add("arguments", arguments).text());
@@ -78,7 +78,7 @@ class Writer {
     std::string arguments;  // a JSON object, as before the call
     std::string results;    // likewise, as after it
   };
-  void end(const Subject& subject, const Outcome& outcome, Clock::time_point start) {
+  void end(const TracedCall& subject, const Outcome& outcome, Clock::time_point start) {
     const Clock::duration duration = Clock::now() - start;
     if (options_.profiler != nullptr) add_event(subject, outcome, start);
     const std::string& result = outcome.result;
@@ -96,7 +96,7 @@ class Writer {
   }
 
  private:
-  void add_event(const Subject& subject, const Outcome& outcome, Clock::time_point start) const {
+  void add_event(const TracedCall& subject, const Outcome& outcome, Clock::time_point start) const {
     options_.profiler->add("abi", std::string(subject.slot), start,
                            {{"provider", std::string(subject.provider)},
                             {"computation", std::string(subject.computation)},
@@ -110,16 +110,16 @@ class Writer {
     return formatted("{:12.6f} [{}]{}", seconds(Clock::now() - start_), thread_number(),
                      std::string(static_cast<size_t>(2 * depth), ' '));
   }
-  static std::string_view mark(const Subject& subject, std::string_view to_plugin,
+  static std::string_view mark(const TracedCall& subject, std::string_view to_plugin,
                                std::string_view to_host) {
     return subject.direction == Direction::kToPlugin ? to_plugin : to_host;
   }
-  static std::string name(const Subject& subject) {
+  static std::string name(const TracedCall& subject) {
     return formatted("{}{}{}{} {}", subject.provider, subject.computation.empty() ? "" : " \"",
                      printable_line(subject.computation), subject.computation.empty() ? "" : "\"",
                      subject.slot);
   }
-  [[nodiscard]] JsonText common(const Subject& subject, std::string_view event) const {
+  [[nodiscard]] JsonText common(const TracedCall& subject, std::string_view event) const {
     JsonText line('{');
     line.add("event", json_text(event))
         .add("time", json_number(seconds(Clock::now() - start_)))
@@ -198,13 +198,13 @@ class Tracer {
 
  private:
   template <auto Member>
-  Subject subject(Direction direction, const ComputationObject<Tracer>* computation) const {
+  TracedCall subject(Direction direction, const ComputationObject<Tracer>* computation) const {
     return {direction, provider_, computation == nullptr ? std::string_view() : computation->name(),
             TableSlots<TableOf<Member>>::kTable, kSlot<Member>.name};
   }
 
   template <auto Member, class Next, class... A>
-  auto traced(const Subject& subject, Next next, A... arguments) {
+  auto traced(const TracedCall& subject, Next next, A... arguments) {
     Writer::Outcome outcome;
     outcome.arguments = text<Member>(Moment::kBefore, arguments...);
     writer_->begin(subject, outcome.arguments);

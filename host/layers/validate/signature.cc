@@ -6,12 +6,10 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/layers/decorate/host_object.h"
 
 namespace ephost::layers {
 namespace {
-
-constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
-                                            [](eph_error*, eph_string) noexcept {}};
 
 Signature::Slot slot_of(const eph_graph& graph, uint32_t value) {
   Signature::Slot slot;

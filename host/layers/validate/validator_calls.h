@@ -288,8 +288,6 @@ int32_t Validator::compute(const Call<Validator>& call, const Subject& subject,
   std::vector<Finding> of_run = guarded->findings(code == EPH_OK);
   std::deque<LentRun> repeated;  // until all are compared
   const auto repeat = [&](const std::shared_ptr<GuardedRun>& again) {
-    static constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
-                                                       [](eph_error*, eph_string) noexcept {}};
     eph_error ignored = {&kIgnoresMessages};
     Lent<Error> lent_error(*this, &ignored);
     lent_error.get()->state().loan.begin(log_, subject);

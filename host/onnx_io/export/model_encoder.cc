@@ -31,10 +31,10 @@ constexpr uint64_t kAttributeTypes[] = {2, 1, 3, 3, 4, 11, 13, 5, 7, 6, 8, 9, 12
 static_assert(std::size(kAttributeTypes) == std::variant_size_v<graph::AttributeValue>);
 
 // By ValueId: the names under which the values of a graph are written.
-using Names = std::vector<std::string_view>;
+using ValueNames = std::vector<std::string_view>;
 
-Names names_of(const Graph& graph, const Names* enclosing) {
-  Names names;
+ValueNames names_of(const Graph& graph, const ValueNames* enclosing) {
+  ValueNames names;
   names.reserve(graph.values.size());
   for (const Value& value : graph.values) {
     const bool captured = value.outer != kNoValue && enclosing;
@@ -148,8 +148,8 @@ class Encoder {
                [&](const Tensor& tensor) { return is_large(tensor) && is_embedded(tensor); });
   }
 
-  void graph(const Graph& graph, const Names* enclosing) {
-    const Names names = names_of(graph, enclosing);
+  void graph(const Graph& graph, const ValueNames* enclosing) {
+    const ValueNames names = names_of(graph, enclosing);
     for (const Node& encoded : graph.nodes) {
       out_.message(1, length_around(has_large_attribute(encoded)), [&] { node(encoded, names); });
     }
@@ -174,7 +174,7 @@ class Encoder {
     }
   }
 
-  void node(const Node& node, const Names& names) {
+  void node(const Node& node, const ValueNames& names) {
     for (const ValueId id : node.inputs) out_.bytes(1, id == kNoValue ? "" : names[id]);
     for (const ValueId id : node.outputs) out_.bytes(2, id == kNoValue ? "" : names[id]);
     text(3, node.name);
@@ -188,7 +188,7 @@ class Encoder {
     for (const auto& [key, value] : node.metadata) entry(9, key, value);
   }
 
-  void attribute(const graph::Attribute& attribute, const Names& names) {
+  void attribute(const graph::Attribute& attribute, const ValueNames& names) {
     out_.bytes(1, attribute.name);
     const uint64_t type = kAttributeTypes[attribute.value.index()];
     const bool type_follows =
@@ -199,39 +199,39 @@ class Encoder {
     if (!type_follows) out_.varint(20, type);
   }
 
-  void attribute_value(float value, const Names&) { out_.fixed32(2, value); }
-  void attribute_value(int64_t value, const Names&) { number(3, value); }
-  void attribute_value(const std::string& value, const Names&) { out_.bytes(4, value); }
-  void attribute_value(const graph::Blob& value, const Names&) { out_.payload(4, value); }
-  void attribute_value(const Tensor& value, const Names&) { tensor(5, value); }
-  void attribute_value(const std::unique_ptr<Graph>& value, const Names& names) {
+  void attribute_value(float value, const ValueNames&) { out_.fixed32(2, value); }
+  void attribute_value(int64_t value, const ValueNames&) { number(3, value); }
+  void attribute_value(const std::string& value, const ValueNames&) { out_.bytes(4, value); }
+  void attribute_value(const graph::Blob& value, const ValueNames&) { out_.payload(4, value); }
+  void attribute_value(const Tensor& value, const ValueNames&) { tensor(5, value); }
+  void attribute_value(const std::unique_ptr<Graph>& value, const ValueNames& names) {
     out_.message(6, Length::kNarrow, [&] { graph(*value, &names); });
   }
-  void attribute_value(const std::vector<float>& values, const Names&) {
+  void attribute_value(const std::vector<float>& values, const ValueNames&) {
     for (const float value : values) out_.fixed32(7, value);
   }
-  void attribute_value(const std::vector<int64_t>& values, const Names&) {
+  void attribute_value(const std::vector<int64_t>& values, const ValueNames&) {
     for (const int64_t value : values) number(8, value);
   }
-  void attribute_value(const std::vector<std::string>& values, const Names&) {
+  void attribute_value(const std::vector<std::string>& values, const ValueNames&) {
     for (const std::string& value : values) out_.bytes(9, value);
   }
-  void attribute_value(const std::vector<Tensor>& values, const Names&) {
+  void attribute_value(const std::vector<Tensor>& values, const ValueNames&) {
     for (const Tensor& value : values) {
       out_.message(10, Length::kNarrow, [&] { tensor_fields(value, "", nullptr); });
     }
   }
-  void attribute_value(const std::vector<std::unique_ptr<Graph>>& values, const Names& names) {
+  void attribute_value(const std::vector<std::unique_ptr<Graph>>& values, const ValueNames& names) {
     for (const auto& value : values) {
       out_.message(11, Length::kNarrow, [&] { graph(*value, &names); });
     }
   }
-  void attribute_value(const ValueType& value, const Names&) { type(14, value); }
-  void attribute_value(const std::vector<ValueType>& values, const Names&) {
+  void attribute_value(const ValueType& value, const ValueNames&) { type(14, value); }
+  void attribute_value(const std::vector<ValueType>& values, const ValueNames&) {
     for (const ValueType& value : values) type(15, value);
   }
-  void attribute_value(const graph::SparseTensor& value, const Names&) { sparse(22, value); }
-  void attribute_value(const std::vector<graph::SparseTensor>& values, const Names&) {
+  void attribute_value(const graph::SparseTensor& value, const ValueNames&) { sparse(22, value); }
+  void attribute_value(const std::vector<graph::SparseTensor>& values, const ValueNames&) {
     for (const graph::SparseTensor& value : values) sparse(23, value);
   }
 
@@ -336,8 +336,8 @@ class Encoder {
   VersionWrappers wrappers_;
 };
 
-Status check_level(const Graph& graph, const Names* enclosing) {
-  const Names names = names_of(graph, enclosing);
+Status check_level(const Graph& graph, const ValueNames* enclosing) {
+  const ValueNames names = names_of(graph, enclosing);
   std::unordered_set<std::string_view> seen;
   for (const std::string_view name : names) {
     if (seen.insert(name).second) continue;

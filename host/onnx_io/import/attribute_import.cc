@@ -4,15 +4,15 @@
 #include <optional>
 
 #include "host/base/text.h"
+#include "host/graph/checks.h"
 #include "host/onnx_io/import/graph_import.h"
 
 namespace ephost::onnx_io {
 namespace {
 
 using graph::AttributeValue;
+using graph::invalid_graph;
 using onnx::AttributeProto;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 struct FieldState {
   AttributeProto::AttributeType type;
@@ -53,21 +53,22 @@ bool is_list(AttributeProto::AttributeType type) {
 
 // The stated type, or that of the only field in use: files of IR version 1 state no type.
 Result<AttributeProto::AttributeType> attribute_type(const AttributeProto& proto) {
-  if (!proto.ref_attr_name().empty()) return invalid("it refers to an attribute of a function");
+  if (!proto.ref_attr_name().empty())
+    return invalid_graph("it refers to an attribute of a function");
   std::optional<AttributeProto::AttributeType> used;
   for (const FieldState& field : field_states(proto)) {
     if (!field.is_set) continue;
-    if (used) return invalid("it holds values of several types");
+    if (used) return invalid_graph("it holds values of several types");
     used = field.type;
   }
   const AttributeProto::AttributeType stated = proto.type();
   if (stated == AttributeProto::UNDEFINED) {
-    if (!used) return invalid("it has neither a type nor a value");
+    if (!used) return invalid_graph("it has neither a type nor a value");
     return *used;
   }
-  if (used && *used != stated) return invalid("its value does not have the stated type");
+  if (used && *used != stated) return invalid_graph("its value does not have the stated type");
   // An empty list leaves no trace in the message; a single value must be present.
-  if (!used && !is_list(stated)) return invalid("it has no value");
+  if (!used && !is_list(stated)) return invalid_graph("it has no value");
   return stated;
 }
 
@@ -137,7 +138,7 @@ Result<AttributeValue> import_attribute(AttributeProto& proto, ImportContext& co
     case AttributeProto::TYPE_PROTOS:
       return import_list<graph::ValueType>(proto.type_protos(), value_type);
     default:
-      return invalid("its type is unknown");
+      return invalid_graph("its type is unknown");
   }
 }
 

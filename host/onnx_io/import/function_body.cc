@@ -13,6 +13,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/graph/checks.h"
 #include "host/graph/connect.h"
 #include "host/graph/extract.h"
 #include "host/graph/subgraphs.h"
@@ -27,11 +28,10 @@ namespace {
 
 using graph::FunctionBody;
 using graph::Graph;
+using graph::invalid_graph;
 using graph::kNoValue;
 using graph::Node;
 using graph::NodeId;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 // Whether a node of one definition may be read by the other. If everything that it states has the
 // same names and defaults, newer definitions only add types. (A changed meaning came with a changed
@@ -79,7 +79,7 @@ Status export_with_subgraphs(const graph::Model& model, const Graph& graph, Node
   coded.SetRecursionLimit(kRecursionLimit);
   onnx::ModelProto proto;
   if (!proto.ParseFromCodedStream(&coded) || proto.graph().node_size() != 1) {
-    return invalid("it is too large or too deep to be inlined");
+    return invalid_graph("it is too large or too deep to be inlined");
   }
   out = proto.graph().node(0);
   return Status::ok_status();
@@ -209,8 +209,9 @@ class BodyImport {
   Status read_opsets() {
     for (const onnx::OperatorSetIdProto& import : function_.opset_import()) {
       if (import.version() < 1 || import.version() > INT32_MAX) {
-        return invalid(formatted("it imports opset version {} of domain {}, which does not exist",
-                                 import.version(), quote(import.domain())));
+        return invalid_graph(
+            formatted("it imports opset version {} of domain {}, which does not exist",
+                      import.version(), quote(import.domain())));
       }
       body_.opset_imports[domain_of(import.domain())] = import.version();
     }
@@ -228,8 +229,8 @@ class BodyImport {
   Status bind_inputs(onnx::GraphProto& proto) {
     const auto formal_count = static_cast<size_t>(function_.input_size());
     if (node_.inputs.size() > formal_count) {
-      return invalid(formatted("it is given {} inputs, but the function has {}",
-                               node_.inputs.size(), formal_count));
+      return invalid_graph(formatted("it is given {} inputs, but the function has {}",
+                                     node_.inputs.size(), formal_count));
     }
     for (size_t i = 0; i < formal_count; ++i) {
       const std::string& name = function_.input(static_cast<int>(i));
@@ -242,7 +243,8 @@ class BodyImport {
     }
     for (onnx::NodeProto& node : *proto.mutable_node()) {
       for (const std::string& output : node.output()) {
-        if (missing_.contains(output)) return invalid("it assigns its input " + quote(output));
+        if (missing_.contains(output))
+          return invalid_graph("it assigns its input " + quote(output));
       }
       for (std::string& input : *node.mutable_input()) {
         if (missing_.contains(input)) input.clear();
@@ -255,14 +257,15 @@ class BodyImport {
   Status bind_outputs(onnx::GraphProto& proto) {
     const auto formal_count = static_cast<size_t>(function_.output_size());
     if (node_.outputs.size() > formal_count) {
-      return invalid(formatted("{} outputs are requested, but the function has {}",
-                               node_.outputs.size(), formal_count));
+      return invalid_graph(formatted("{} outputs are requested, but the function has {}",
+                                     node_.outputs.size(), formal_count));
     }
     for (size_t i = 0; i < node_.outputs.size(); ++i) {
       if (node_.outputs[i] == kNoValue) continue;
       const std::string& name = function_.output(static_cast<int>(i));
       if (missing_.contains(name)) {
-        return invalid(formatted("its output {} is an input that the call omits", quote(name)));
+        return invalid_graph(
+            formatted("its output {} is an input that the call omits", quote(name)));
       }
       std::string source = name;
       if (!passed_through_.insert(name).second) {

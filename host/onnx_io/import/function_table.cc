@@ -25,7 +25,7 @@ std::string describe(const FunctionName& name) {
                    overload.empty() ? "" : ", overload " + quote(overload));
 }
 
-Result<onnx::FunctionProto> parse(const graph::Function& function) {
+Result<onnx::FunctionProto> parse_function(const graph::Function& function) {
   const std::string& bytes = function.serialized;
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -130,7 +130,7 @@ FunctionName callee_of(const graph::Node& node) {
 Result<FunctionTable> parse_functions(const graph::Model& model) {
   FunctionTable functions;
   for (const graph::Function& function : model.functions) {
-    EPHOST_ASSIGN_OR_RETURN(onnx::FunctionProto proto, parse(function));
+    EPHOST_ASSIGN_OR_RETURN(onnx::FunctionProto proto, parse_function(function));
     LocalFunction& added = functions[{function.domain, function.name, function.overload}];
     added.defaults = attribute_defaults(proto);
     added.stated_bytes = function.serialized.size();

@@ -20,14 +20,13 @@ namespace ephost::onnx_io {
 namespace {
 
 using graph::Graph;
+using graph::invalid_graph;
 using graph::kNoValue;
 using graph::Node;
 using graph::NodeId;
 using graph::Tensor;
 using graph::Value;
 using graph::ValueId;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 Status at_place(const Status& status, const std::string& place) {
   return {status.code(), place + ": " + status.message()};
@@ -52,8 +51,8 @@ class LevelImporter {
 
   Result<Graph> run(onnx::GraphProto& proto) {
     if (depth_ > graph::kMaxNesting) {
-      return invalid(formatted("graphs are nested more than {} levels deep; restructure the model",
-                               graph::kMaxNesting));
+      return invalid_graph(formatted(
+          "graphs are nested more than {} levels deep; restructure the model", graph::kMaxNesting));
     }
     graph_.name = proto.name();
     graph_.doc = proto.doc_string();
@@ -91,11 +90,11 @@ class LevelImporter {
 
   // `name` must outlive the importer; it belongs to the model's message.
   Result<ValueId> add_value(const std::string& name, const std::string& what) {
-    if (name.empty()) return invalid(what + " has no name");
+    if (name.empty()) return invalid_graph(what + " has no name");
     const auto [entry, is_new] = ids_.emplace(name, static_cast<ValueId>(graph_.values.size()));
     if (!is_new) {
-      return invalid(formatted("{} {} is assigned a second time; names of values must be unique",
-                               what, quote(name)));
+      return invalid_graph(formatted(
+          "{} {} is assigned a second time; names of values must be unique", what, quote(name)));
     }
     return graph_.add_value({.name = name});
   }
@@ -196,7 +195,7 @@ class LevelImporter {
       context_.dense_bytes += bytes;
       return Status::ok_status();
     }
-    return invalid(
+    return invalid_graph(
         formatted("{}: its dense form needs {} bytes, but {} remain of {}={}; "
                   "raise the limit to load the model",
                   what, bytes, left, kMaxDenseBytesKey, context_.max_dense_bytes));
@@ -211,7 +210,7 @@ class LevelImporter {
     }
     Value& value = graph_.values[id];
     if (value.initializer != graph::kNoInitializer) {
-      return invalid(formatted("initializer {} occurs twice in the graph", quote(name)));
+      return invalid_graph(formatted("initializer {} occurs twice in the graph", quote(name)));
     }
     value.initializer = static_cast<uint32_t>(graph_.initializers.size());
     const bool is_default = value.type.kind != graph::ValueKind::kUnknown &&
@@ -270,7 +269,7 @@ class LevelImporter {
     for (const onnx::ValueInfoProto& info : proto.output()) {
       const ValueId id = resolve(info.name());
       if (id == kNoValue) {
-        return invalid("graph output " + quote(info.name()) + " is not produced by any node");
+        return invalid_graph("graph output " + quote(info.name()) + " is not produced by any node");
       }
       graph_.outputs.push_back(id);
     }
@@ -315,15 +314,15 @@ class LevelImporter {
                                        .overload = overload_of(proto),
                                        .metadata = metadata_of(proto)});
     if (proto.op_type().empty()) {
-      return invalid(graph::describe_node(graph_, id) + " has no operator");
+      return invalid_graph(graph::describe_node(graph_, id) + " has no operator");
     }
     EPHOST_RETURN_IF_ERROR(check_metadata(id));
     graph_.nodes[id].inputs.reserve(static_cast<size_t>(proto.input_size()));
     for (const std::string& name : proto.input()) {
       const ValueId input = name.empty() ? kNoValue : resolve(name);
       if (input == kNoValue && !name.empty()) {
-        return invalid(formatted("{} reads value {}, which nothing produces",
-                                 graph::describe_node(graph_, id), quote(name)));
+        return invalid_graph(formatted("{} reads value {}, which nothing produces",
+                                       graph::describe_node(graph_, id), quote(name)));
       }
       graph_.nodes[id].inputs.push_back(input);
     }
@@ -339,8 +338,8 @@ class LevelImporter {
     std::unordered_set<std::string_view> keys;
     for (const auto& [key, value] : graph_.nodes[id].metadata) {
       if (keys.insert(key).second) continue;
-      return invalid(formatted("metadata key {} of {} occurs twice", quote(key),
-                               graph::describe_node(graph_, id)));
+      return invalid_graph(formatted("metadata key {} of {} occurs twice", quote(key),
+                                     graph::describe_node(graph_, id)));
     }
     return Status::ok_status();
   }
@@ -358,8 +357,8 @@ class LevelImporter {
       const auto place = [&] {
         return "attribute " + quote(attribute.name()) + " of " + graph::describe_node(graph_, id);
       };
-      if (attribute.name().empty()) return invalid(place() + " has no name");
-      if (!names.insert(attribute.name()).second) return invalid(place() + " occurs twice");
+      if (attribute.name().empty()) return invalid_graph(place() + " has no name");
+      if (!names.insert(attribute.name()).second) return invalid_graph(place() + " occurs twice");
       if (!attribute.ref_attr_name().empty() && context_.call != nullptr) {
         EPHOST_ASSIGN_OR_RETURN(const Bound bound, bind_reference(id, attribute));
         if (bound == Bound::kToNothing) {
@@ -400,7 +399,7 @@ class LevelImporter {
     attribute.set_name(name);
     attribute.clear_ref_attr_name();
     if (stated != onnx::AttributeProto::UNDEFINED && attribute.type() != stated) {
-      return invalid(
+      return invalid_graph(
           formatted("attribute {} of {} refers to attribute {} of the function, "
                     "which the call gives with a different type",
                     quote(name), graph::describe_node(graph_, id), quote(referred)));
@@ -428,8 +427,9 @@ class LevelImporter {
     Node& node = graph_.nodes[id];
     const auto opset = context_.opsets.find(node.domain);
     if (opset == context_.opsets.end()) {
-      return invalid(formatted("{} is of domain {}, for which the model does not import an opset",
-                               graph::describe_node(graph_, id), quote(node.domain)));
+      return invalid_graph(
+          formatted("{} is of domain {}, for which the model does not import an opset",
+                    graph::describe_node(graph_, id), quote(node.domain)));
     }
     const auto [version, knowledge] = opset->second;
     node.since_version = static_cast<int32_t>(version);
@@ -455,7 +455,7 @@ class LevelImporter {
     const std::string what = formatted(
         "{}: opset {} of domain {} has no operator {}", graph::describe_node(graph_, id), version,
         quote(node.domain.empty() ? "ai.onnx" : node.domain), quote(node.op_type));
-    if (!is_experimental(node.op_type)) return invalid(what);
+    if (!is_experimental(node.op_type)) return invalid_graph(what);
     context_.notes.add(what + "; it was experimental once and is not checked");
     return Status::ok_status();
   }

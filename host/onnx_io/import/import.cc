@@ -28,9 +28,8 @@
 namespace ephost::onnx_io {
 namespace {
 
+using graph::invalid_graph;
 using graph::Model;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 // Allocates memory in blocks, and refuses further blocks once it is cancelled: parsing cannot be
 // interrupted in any other way.
@@ -53,8 +52,8 @@ class CancellableStream final : public google::protobuf::io::ZeroCopyInputStream
   const Cancellation& cancellation_;
 };
 
-Status parse(const std::string& skeleton, const Cancellation& cancellation,
-             onnx::ModelProto& proto) {
+Status parse_model(const std::string& skeleton, const Cancellation& cancellation,
+                   onnx::ModelProto& proto) {
   if (skeleton.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return {StatusCode::kInvalidProtobuf,
             formatted("the model's structure has {} bytes without its weights, "
@@ -79,16 +78,16 @@ Status import_opsets(const onnx::ModelProto& proto, Model& model) {
   for (const onnx::OperatorSetIdProto& import : proto.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > std::numeric_limits<int32_t>::max()) {
-      return invalid(formatted("opset version {} of domain {} does not exist", import.version(),
-                               quote(domain)));
+      return invalid_graph(formatted("opset version {} of domain {} does not exist",
+                                     import.version(), quote(domain)));
     }
     if (!model.opset_imports.emplace(domain, import.version()).second) {
-      return invalid(formatted("domain {} is imported twice", quote(domain)));
+      return invalid_graph(formatted("domain {} is imported twice", quote(domain)));
     }
   }
   // IR version 3 introduced opsets; before, there was only one.
   if (model.ir_version < 3) model.opset_imports.emplace("", 1);
-  if (model.opset_imports.empty()) return invalid("the model does not import an opset");
+  if (model.opset_imports.empty()) return invalid_graph("the model does not import an opset");
   return Status::ok_status();
 }
 
@@ -108,7 +107,7 @@ Status import_metadata(const onnx::ModelProto& proto, Model& model) {
   std::unordered_set<std::string_view> keys;
   for (const onnx::StringStringEntryProto& entry : proto.metadata_props()) {
     if (!keys.insert(entry.key()).second) {
-      return invalid(formatted("metadata key {} occurs twice", quote(entry.key())));
+      return invalid_graph(formatted("metadata key {} occurs twice", quote(entry.key())));
     }
     model.metadata.emplace_back(entry.key(), entry.value());
   }
@@ -117,7 +116,7 @@ Status import_metadata(const onnx::ModelProto& proto, Model& model) {
 
 Status import_header(const onnx::ModelProto& proto, Model& model) {
   if (!proto.has_ir_version() || proto.ir_version() < 1) {
-    return invalid("the model has no valid IR version");
+    return invalid_graph("the model has no valid IR version");
   }
   model.ir_version = proto.ir_version();
   model.producer_name = proto.producer_name();
@@ -133,9 +132,9 @@ Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Mod
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
     const std::string overload = overload_of(function);
     if (!names.emplace(domain, function.name(), overload).second) {
-      return invalid(formatted("function {} of domain {}{} is defined twice",
-                               quote(function.name()), quote(domain),
-                               overload.empty() ? "" : ", overload " + quote(overload) + ","));
+      return invalid_graph(
+          formatted("function {} of domain {}{} is defined twice", quote(function.name()),
+                    quote(domain), overload.empty() ? "" : ", overload " + quote(overload) + ","));
     }
     model.functions.push_back({.domain = domain,
                                .name = function.name(),
@@ -151,7 +150,7 @@ Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
   EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads(bytes.bytes, cancellation));
   google::protobuf::Arena arena(arena_options());
   auto& proto = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
-  EPHOST_RETURN_IF_ERROR(parse(skeleton.bytes, cancellation, proto));
+  EPHOST_RETURN_IF_ERROR(parse_model(skeleton.bytes, cancellation, proto));
 
   Model model;
   EPHOST_RETURN_IF_ERROR(import_header(proto, model));

@@ -122,8 +122,8 @@ class Reader {
 };
 
 template <class Proto>
-Result<ValueData> parse(const Reader& reader, const std::string& content, const std::string& what,
-                        std::string_view message) {
+Result<ValueData> parse_value(const Reader& reader, const std::string& content,
+                              const std::string& what, std::string_view message) {
   Proto proto;
   if (!proto.ParseFromArray(content.data(), static_cast<int>(content.size()))) {
     return Status(StatusCode::kInvalidProtobuf,
@@ -232,13 +232,13 @@ Result<ValueData> read_value_file(const std::filesystem::path& path, graph::Valu
   const Reader reader(tensors, what);
   switch (kind) {
     case ValueKind::kSequence:
-      return parse<onnx::SequenceProto>(reader, content, what, "SequenceProto");
+      return parse_value<onnx::SequenceProto>(reader, content, what, "SequenceProto");
     case ValueKind::kMap:
-      return parse<onnx::MapProto>(reader, content, what, "MapProto");
+      return parse_value<onnx::MapProto>(reader, content, what, "MapProto");
     case ValueKind::kOptional:
-      return parse<onnx::OptionalProto>(reader, content, what, "OptionalProto");
+      return parse_value<onnx::OptionalProto>(reader, content, what, "OptionalProto");
     default:
-      return parse<onnx::TensorProto>(reader, content, what, "TensorProto");
+      return parse_value<onnx::TensorProto>(reader, content, what, "TensorProto");
   }
 }
 

@@ -11,21 +11,21 @@
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/graph/checks.h"
 
 namespace ephost::onnx_io {
 namespace {
 
 using graph::Blob;
 using graph::ElementType;
+using graph::invalid_graph;
 using graph::Shape;
 using graph::Tensor;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 Result<Shape> import_shape(const onnx::TensorProto& proto) {
   Shape shape(proto.dims().begin(), proto.dims().end());
   for (const int64_t dim : shape) {
-    if (dim < 0) return invalid(formatted("it has the negative dimension {}", dim));
+    if (dim < 0) return invalid_graph(formatted("it has the negative dimension {}", dim));
   }
   return shape;
 }
@@ -87,8 +87,8 @@ Result<uint64_t> parse_number(const std::string& key, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, number);
   if (failure != std::errc() || stop != end) {
-    return invalid(formatted("the {} of its external data is {}, which is not a byte count", key,
-                             quote(text)));
+    return invalid_graph(formatted("the {} of its external data is {}, which is not a byte count",
+                                   key, quote(text)));
   }
   return number;
 }
@@ -106,19 +106,19 @@ Result<ExternalReference> external_reference(const onnx::TensorProto& proto) {
       reference.checksum = entry.value();
     }
   }
-  if (reference.location.empty()) return invalid("its external data has no location");
+  if (reference.location.empty()) return invalid_graph("its external data has no location");
   return reference;
 }
 
 Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
   if (proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) {
-    return invalid("strings cannot be raw or external data");
+    return invalid_graph("strings cannot be raw or external data");
   }
   const std::optional<uint64_t> expected = graph::element_count(shape);
   const auto found = static_cast<uint64_t>(proto.string_data_size());
   if (!expected || *expected != found) {
-    return invalid(formatted("its shape needs {} strings, but it has {}",
-                             expected ? std::to_string(*expected) : "too many", found));
+    return invalid_graph(formatted("its shape needs {} strings, but it has {}",
+                                   expected ? std::to_string(*expected) : "too many", found));
   }
   auto strings = std::make_shared<const std::vector<std::string>>(proto.string_data().begin(),
                                                                   proto.string_data().end());
@@ -127,7 +127,8 @@ Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
 }
 
 Status size_mismatch(uint64_t expected, uint64_t found) {
-  return invalid(formatted("its type and shape need {} bytes, but it has {}", expected, found));
+  return invalid_graph(
+      formatted("its type and shape need {} bytes, but it has {}", expected, found));
 }
 
 }  // namespace
@@ -143,14 +144,14 @@ Status TensorImporter::read_payload(const onnx::TensorProto& proto, uint64_t nee
                                     Tensor& out_tensor) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     if (proto.has_raw_data() || has_typed_data(proto)) {
-      return invalid("it has data inside the model and external data");
+      return invalid_graph("it has data inside the model and external data");
     }
     EPHOST_ASSIGN_OR_RETURN(const ExternalReference reference, external_reference(proto));
     EPHOST_ASSIGN_OR_RETURN(out_tensor.data, external_.find(reference, needed));
     out_tensor.external = external_.locate(reference, needed);
     return Status::ok_status();
   }
-  if (has_typed_data(proto)) return invalid("it has both raw data and typed data");
+  if (has_typed_data(proto)) return invalid_graph("it has both raw data and typed data");
   const std::string& raw = proto.raw_data();
   if (std::optional<Blob> payload = lifted(raw)) {
     out_tensor.data = *std::move(payload);
@@ -172,14 +173,15 @@ Result<Tensor> TensorImporter::unaligned_tensor(const onnx::TensorProto& proto,
                                                 const std::string& what) {
   const auto import = [&]() -> Result<Tensor> {
     const auto type = static_cast<ElementType>(proto.data_type());
-    if (proto.has_segment()) return invalid("segments are not supported; store it whole");
+    if (proto.has_segment()) return invalid_graph("segments are not supported; store it whole");
     EPHOST_ASSIGN_OR_RETURN(Shape shape, import_shape(proto));
     if (type == ElementType::kString) return string_tensor(proto, std::move(shape));
     if (graph::element_bits(type) == 0) {
-      return invalid(formatted("its element type is {}, which does not exist", proto.data_type()));
+      return invalid_graph(
+          formatted("its element type is {}, which does not exist", proto.data_type()));
     }
     const std::optional<uint64_t> needed = graph::byte_size(type, shape);
-    if (!needed) return invalid("its shape has too many elements");
+    if (!needed) return invalid_graph("its shape has too many elements");
     const bool is_raw =
         proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL;
     Tensor tensor{.type = type, .shape = std::move(shape)};
@@ -211,8 +213,8 @@ Result<graph::SparseTensor> TensorImporter::sparse_tensor(const onnx::SparseTens
       indices.size() == 2 && indices[1] == static_cast<int64_t>(sparse.shape.size());
   const bool matches = sparse.indices.type == ElementType::kInt64 && (linear || by_axis) &&
                        sparse.values.shape.size() == 1 && sparse.values.shape[0] == indices[0];
-  if (!matches) return invalid(what + ": its indices do not match its values and shape");
-  if (!graph::element_count(sparse.shape)) return invalid(what + ": its shape is invalid");
+  if (!matches) return invalid_graph(what + ": its indices do not match its values and shape");
+  if (!graph::element_count(sparse.shape)) return invalid_graph(what + ": its shape is invalid");
   return sparse;
 }
 

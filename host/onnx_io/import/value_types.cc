@@ -7,18 +7,18 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/graph/checks.h"
 
 namespace ephost::onnx_io {
 namespace {
 
 using graph::ElementType;
+using graph::invalid_graph;
 using graph::Shape;
 using graph::ValueKind;
 using graph::ValueType;
 
 constexpr uint32_t kMaxTypeNesting = 16;
-
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 Result<Shape> import_shape(const onnx::TensorShapeProto& proto, DimSymbols& symbols) {
   Shape shape;
@@ -28,7 +28,7 @@ Result<Shape> import_shape(const onnx::TensorShapeProto& proto, DimSymbols& symb
       shape.push_back(symbols.dim(dim.dim_param()));
     } else if (dim.has_dim_value()) {
       if (dim.dim_value() < -1) {
-        return invalid(formatted("a shape has the dimension {}", dim.dim_value()));
+        return invalid_graph(formatted("a shape has the dimension {}", dim.dim_value()));
       }
       shape.push_back(dim.dim_value() < 0 ? graph::kUnknownDim : dim.dim_value());
     } else {
@@ -42,7 +42,7 @@ Result<ElementType> import_element(int32_t number, bool may_be_open) {
   const auto element = static_cast<ElementType>(number);
   if (graph::element_bits(element) > 0 || element == ElementType::kString) return element;
   if (element == ElementType::kUndefined && may_be_open) return element;
-  return invalid(formatted("the element type is {}, which does not exist", number));
+  return invalid_graph(formatted("the element type is {}, which does not exist", number));
 }
 
 // TypeProto.Tensor and TypeProto.SparseTensor have the same fields.
@@ -66,7 +66,7 @@ Result<ValueType> import_container(ValueType type, const onnx::TypeProto& inner,
 }
 
 Result<ValueType> import_nested(const onnx::TypeProto& proto, DimSymbols& symbols, uint32_t depth) {
-  if (depth > kMaxTypeNesting) return invalid("a type is nested too deeply");
+  if (depth > kMaxTypeNesting) return invalid_graph("a type is nested too deeply");
   switch (proto.value_case()) {
     case onnx::TypeProto::kTensorType:
       return import_tensor(ValueKind::kTensor, proto.tensor_type(), symbols);

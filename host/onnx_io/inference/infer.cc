@@ -97,23 +97,19 @@ using Place = std::function<std::string()>;
 
 // Larger ranks and extents are hidden from onnx, which copies shapes from node to node and loops up
 // to extents.
-constexpr size_t kMaxRank = 64;
-constexpr int64_t kMaxExtent = int64_t{1} << 40;
+constexpr size_t kMaxShownRank = 64;
+constexpr int64_t kMaxShownExtent = int64_t{1} << 40;
 
 ValueType within_limits(ValueType type) {
   if (!type.shape) return type;
-  if (type.shape->size() > kMaxRank) {
+  if (type.shape->size() > kMaxShownRank) {
     type.shape.reset();
     return type;
   }
   for (int64_t& dim : *type.shape) {
-    if (dim > kMaxExtent) dim = graph::kUnknownDim;
+    if (dim > kMaxShownExtent) dim = graph::kUnknownDim;
   }
   return type;
-}
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
 }
 
 class LevelInference {

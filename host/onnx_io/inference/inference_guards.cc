@@ -11,12 +11,13 @@
 #include <string_view>
 
 #include "host/base/format.h"
+#include "host/graph/checks.h"
 #include "host/onnx_io/opsets/opset18_25.h"
 
 namespace ephost::onnx_io {
 namespace {
 
-Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
+using graph::invalid_graph;
 
 // onnx's name of a type, e.g. tensor(float); null if part of it is unknown.
 onnx::DataType find_data_type(const onnx::TypeProto& type) {
@@ -65,7 +66,8 @@ Status check_input_types(const onnx::OpSchema& schema, const NodeFacts& facts) {
     const bool any_tensor =
         is_host_defined && facts.types[i]->has_tensor_type() && takes_tensors(parameter);
     if (found && !any_tensor && !parameter.GetTypes().contains(found)) {
-      return invalid(formatted("input {} ({}) must not be {}", i, parameter.GetName(), *found));
+      return invalid_graph(
+          formatted("input {} ({}) must not be {}", i, parameter.GetName(), *found));
     }
   }
   return Status::ok_status();
@@ -160,21 +162,21 @@ Status check_ranks(const NodeView& node) {
     if (rule.op_type != node.op_type()) continue;
     const std::optional<int> rank = node.rank(rule.input);
     if (!rank && rule.must_be_known) {
-      return invalid(formatted("the rank of input {} is not known", rule.input));
+      return invalid_graph(formatted("the rank of input {} is not known", rule.input));
     }
     if (rank && (*rank < rule.lowest || *rank > rule.highest)) {
-      return invalid(formatted("input {} must not have rank {}", rule.input, *rank));
+      return invalid_graph(formatted("input {} must not have rank {}", rule.input, *rank));
     }
   }
   return Status::ok_status();
 }
 
 // The limits far exceed what a tensor can have, and keep products of a few from overflowing.
-constexpr int64_t kMaxExtent = int64_t{1} << 20;
+constexpr int64_t kMaxAttributeValue = int64_t{1} << 20;
 
 Status check_limits(std::string_view attribute, int64_t value, int64_t lowest, int64_t highest) {
   if (value >= lowest && value <= highest) return Status::ok_status();
-  return invalid(formatted("attribute {} must not be {}", attribute, value));
+  return invalid_graph(formatted("attribute {} must not be {}", attribute, value));
 }
 
 // The scanned inputs are the last ones; those before are the state, which is output first. In
@@ -185,20 +187,21 @@ Status check_scan(const onnx::OpSchema& schema, const NodeView& node) {
   const int64_t scanned = node.integer("num_scan_inputs", 0);
   EPHOST_RETURN_IF_ERROR(check_limits("num_scan_inputs", scanned, 1, inputs));
   if (inputs - scanned <= node.output_count()) return Status::ok_status();
-  return invalid("it has more state inputs than outputs");
+  return invalid_graph("it has more state inputs than outputs");
 }
 
 Status check_integers(const NodeView& node) {
   const std::string_view op = node.op_type();
-  if (op == "OneHot" && node.is_empty(1)) return invalid("the depth must not be empty");
-  if (op == "SplitToSequence" && node.has_zero(1)) return invalid("a part must not have length 0");
+  if (op == "OneHot" && node.is_empty(1)) return invalid_graph("the depth must not be empty");
+  if (op == "SplitToSequence" && node.has_zero(1))
+    return invalid_graph("a part must not have length 0");
   if (op == "DepthToSpace" || op == "SpaceToDepth") {
-    return check_limits("blocksize", node.integer("blocksize", 1), 1, kMaxExtent);
+    return check_limits("blocksize", node.integer("blocksize", 1), 1, kMaxAttributeValue);
   }
   const std::optional<int> rank = node.rank(0);
   if (op == "GatherND") {
     return check_limits("batch_dims", node.integer("batch_dims", 0), 0,
-                        rank ? *rank - 1 : kMaxExtent);
+                        rank ? *rank - 1 : kMaxAttributeValue);
   }
   if (op == "LayerNormalization" && rank) {
     return check_limits("axis", node.integer("axis", -1), -*rank, *rank - 1);
@@ -222,7 +225,7 @@ struct WindowAttribute {
 constexpr std::array<WindowAttribute, 6> kWindowAttributes = {{{"kernel_shape", 1, 1},
                                                                {"strides", 1, 1},
                                                                {"dilations", 1, 1},
-                                                               {"pads", -kMaxExtent, 2},
+                                                               {"pads", -kMaxAttributeValue, 2},
                                                                {"output_padding", 0, 1},
                                                                {"output_shape", 0, 1}}};
 
@@ -230,11 +233,11 @@ constexpr std::array<WindowAttribute, 6> kWindowAttributes = {{{"kernel_shape", 
 Status check_window(const NodeView& node) {
   if (!has_window(node.op_type())) return Status::ok_status();
   const std::optional<int> rank = node.rank(0);
-  if (rank && *rank < 3) return invalid(formatted("input 0 must not have rank {}", *rank));
+  if (rank && *rank < 3) return invalid_graph(formatted("input 0 must not have rank {}", *rank));
   const size_t filter = node.op_type() == "QLinearConv" ? 3 : 1;
   const bool has_filter = node.op_type().find("Conv") != std::string_view::npos;
   if (const auto filter_rank = node.rank(filter); has_filter && rank && filter_rank != rank) {
-    if (filter_rank) return invalid("input and filter must be of the same rank");
+    if (filter_rank) return invalid_graph("input and filter must be of the same rank");
   }
   for (const WindowAttribute& expected : kWindowAttributes) {
     const onnx::AttributeProto* found = node.attribute(expected.name);
@@ -243,8 +246,8 @@ Status check_window(const NodeView& node) {
     const int spatial = rank.value_or(0) - 2;
     const bool is_full = expected.name == "output_shape" && found->ints_size() == spatial + 2;
     if (rank && found->ints_size() != spatial * expected.values_per_axis && !is_full) {
-      return invalid(formatted("attribute {} has {} values, which does not fit rank {}",
-                               expected.name, found->ints_size(), *rank));
+      return invalid_graph(formatted("attribute {} has {} values, which does not fit rank {}",
+                                     expected.name, found->ints_size(), *rank));
     }
     for (const int64_t value : found->ints()) {
       EPHOST_RETURN_IF_ERROR(check_limits(expected.name, value, expected.lowest, int64_t{1} << 40));
@@ -265,7 +268,7 @@ Status check_shape_inputs(const NodeView& node) {
     if (node.op_type() != op) continue;
     const onnx::TensorShapeProto* shape = node.shape(input);
     if (shape && shape->dim_size() == 1 && shape->dim(0).dim_value() > kMaxRank) {
-      return invalid(
+      return invalid_graph(
           formatted("the shape in input {} has {} dimensions", input, shape->dim(0).dim_value()));
     }
   }
@@ -294,21 +297,24 @@ Status check_equation(std::string_view equation, const NodeView& node) {
     const bool has_ellipsis = operand.find("...") != std::string_view::npos;
     const auto extents = static_cast<size_t>(*rank);
     if (letters > extents || (letters < extents && !has_ellipsis)) {
-      return invalid(formatted("operand {} of the equation does not have rank {}", input, extents));
+      return invalid_graph(
+          formatted("operand {} of the equation does not have rank {}", input, extents));
     }
     if (!has_ellipsis) continue;
     if (!first_ellipsis) first_ellipsis = extents - letters;
     if (extents - letters > *first_ellipsis) {
-      return invalid("a later ellipsis of the equation stands for more dimensions than the first");
+      return invalid_graph(
+          "a later ellipsis of the equation stands for more dimensions than the first");
     }
   }
   if (static_cast<int64_t>(input) != node.input_count()) {
-    return invalid(formatted("the equation has {} operands", input));
+    return invalid_graph(formatted("the equation has {} operands", input));
   }
   const bool is_known = std::all_of(result.begin(), result.end(), [&](char c) {
     return !is_letter(c) || operands.find(c) != std::string_view::npos;
   });
-  return is_known ? Status::ok_status() : invalid("the result has an index that no operand has");
+  return is_known ? Status::ok_status()
+                  : invalid_graph("the result has an index that no operand has");
 }
 
 Status check_einsum(const NodeView& node) {

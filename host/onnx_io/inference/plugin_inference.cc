@@ -9,11 +9,13 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/graph/checks.h"
 
 namespace ephost::onnx_io {
 namespace {
 
 using graph::ElementType;
+using graph::invalid_graph;
 using graph::ValueId;
 using graph::ValueKind;
 using graph::ValueType;
@@ -31,20 +33,21 @@ class TypeNames {
   Status bind(const FormalParameter& parameter, const ValueType& type, const std::string& what) {
     if (type.kind == ValueKind::kUnknown) return {};
     if (type.kind != ValueKind::kTensor) {
-      return invalid(formatted("{} is {}, and the operator takes a tensor", what,
-                               graph::to_string(type, symbols_)));
+      return invalid_graph(formatted("{} is {}, and the operator takes a tensor", what,
+                                     graph::to_string(type, symbols_)));
     }
     if (type.element == ElementType::kUndefined) return {};
     if (!allows(parameter, type.element)) {
-      return invalid(formatted("{} is a tensor of {}, which the operator does not take", what,
-                               graph::element_type_name(type.element)));
+      return invalid_graph(formatted("{} is a tensor of {}, which the operator does not take", what,
+                                     graph::element_type_name(type.element)));
     }
     if (parameter.type_name.empty() || parameter.is_heterogeneous) return {};
     const auto [known, is_new] = bound_.try_emplace(parameter.type_name, Bound{type.element, what});
     if (is_new || known->second.type == type.element) return {};
-    return invalid(formatted("{} is a tensor of {} and {} of {}, and both have type {}",
-                             known->second.what, graph::element_type_name(known->second.type), what,
-                             graph::element_type_name(type.element), quote(parameter.type_name)));
+    return invalid_graph(formatted("{} is a tensor of {} and {} of {}, and both have type {}",
+                                   known->second.what, graph::element_type_name(known->second.type),
+                                   what, graph::element_type_name(type.element),
+                                   quote(parameter.type_name)));
   }
 
   // Undefined if nothing is known.
@@ -61,8 +64,6 @@ class TypeNames {
     ElementType type;
     std::string what;
   };
-
-  static Status invalid(const std::string& reason) { return {StatusCode::kInvalidGraph, reason}; }
 
   const std::vector<std::string>& symbols_;
   std::map<std::string, Bound> bound_;

@@ -20,11 +20,6 @@ int to_onnx_version(int64_t version) {
   return static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
 }
 
-// onnx appends the whole node as text to some messages; the first line describes the error.
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
-}
-
 using VersionRange = std::pair<int, int>;
 
 // The versions of a domain that onnx defines; null for other domains. onnx creates the table at the
@@ -58,6 +53,10 @@ Status catching(Check check) {
 }
 
 }  // namespace
+
+std::string first_line(std::string_view message) {
+  return std::string(message.substr(0, std::min<size_t>(message.find('\n'), 400)));
+}
 
 OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
   const VersionRange* versions = find_versions(domain);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace onnx {
 class NodeProto;
@@ -16,6 +17,9 @@ class OpSchema;
 }  // namespace onnx
 
 namespace ephost::onnx_io {
+
+// onnx appends the whole node as text to some messages; the first line describes the error.
+[[nodiscard]] std::string first_line(std::string_view message);
 
 enum class OpsetKnowledge {
   kKnown,   // every operator of this opset has a definition

@@ -24,7 +24,7 @@ bool admits(const graph::Shape& declared, const graph::Shape& found) {
   return true;
 }
 
-std::vector<std::string_view> names_of(const onnx::GraphProto& graph) {
+std::vector<std::string_view> initializer_names(const onnx::GraphProto& graph) {
   std::vector<std::string_view> names;
   for (const onnx::TensorProto& initializer : graph.initializer()) {
     names.emplace_back(initializer.name());
@@ -78,7 +78,7 @@ Result<const graph::Tensor*> InitializerReplacement::find(
 Status InitializerReplacement::finish(const onnx::GraphProto& graph,
                                       std::vector<std::string>& without_effect) const {
   if (used_.size() == given_.size()) return Status::ok_status();
-  const std::vector<std::string_view> names = names_of(graph);
+  const std::vector<std::string_view> names = initializer_names(graph);
   for (const auto& [name, given] : given_) {
     if (used_.contains(name)) continue;
     std::string message = formatted("the model has no initializer {}", quote(name));

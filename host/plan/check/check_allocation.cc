@@ -12,7 +12,7 @@ namespace {
 
 using graph::ValueType;
 
-Status wrong(const std::string& what) {
+Status wrong_allocation(const std::string& what) {
   return {StatusCode::kFail, "the allocation plan is wrong: " + what};
 }
 
@@ -104,7 +104,7 @@ class AllocationCheck {
 Status AllocationCheck::run() {
   if (allocation_.values.size() != graph_.values.size() || traits_.size() != plan_.steps.size() ||
       allocation_.steps != plan_.steps.size()) {
-    return wrong("it belongs to another graph or execution plan");
+    return wrong_allocation("it belongs to another graph or execution plan");
   }
   find_uses();
   for (ValueId id = 0; id < graph_.values.size(); ++id) EPHOST_RETURN_IF_ERROR(check_value(id));
@@ -157,28 +157,28 @@ Status AllocationCheck::check_value(ValueId id) const {
   const AllocKind expected = expected_kind(id);
   const bool shares = planned.kind == AllocKind::kReuse && expected == AllocKind::kAllocate;
   if (planned.kind != expected && !shares) {
-    return wrong(formatted("{} is {} instead of {}", name(id), alloc_kind_name(planned.kind),
-                           alloc_kind_name(expected)));
+    return wrong_allocation(formatted("{} is {} instead of {}", name(id),
+                                      alloc_kind_name(planned.kind), alloc_kind_name(expected)));
   }
-  if (planned.use_count != use.reads) return wrong(name(id) + " has a wrong use count");
+  if (planned.use_count != use.reads) return wrong_allocation(name(id) + " has a wrong use count");
   if (planned.bytes != bytes_of(graph_.values[id].type)) {
-    return wrong(name(id) + " has a wrong size");
+    return wrong_allocation(name(id) + " has a wrong size");
   }
   if (expected == AllocKind::kNone) {
     return planned.reused == kNoValue ? Status::ok_status()
-                                      : wrong(name(id) + " is unused but has a buffer");
+                                      : wrong_allocation(name(id) + " is unused but has a buffer");
   }
   const bool lasts = expected == AllocKind::kAllocateStatically && !plan_.steps.empty();
   const uint32_t last = lasts ? static_cast<uint32_t>(plan_.steps.size() - 1) : use.last;
   if (planned.first_pc != use.first || planned.last_pc != last) {
-    return wrong(name(id) + " has a wrong lifetime");
+    return wrong_allocation(name(id) + " has a wrong lifetime");
   }
   if (use.is_produced && planned.location != use.location) {
-    return wrong(name(id) + " is not where its step produces it");
+    return wrong_allocation(name(id) + " is not where its step produces it");
   }
   const bool is_given = expected == AllocKind::kPreExisting || use.is_output;
   if (is_given && planned.location != 0) {
-    return wrong(name(id) + " belongs to the caller but is not in host memory");
+    return wrong_allocation(name(id) + " belongs to the caller but is not in host memory");
   }
   return check_reuse(id);
 }
@@ -188,23 +188,25 @@ Status AllocationCheck::check_reuse(ValueId id) const {
   if (planned.kind != AllocKind::kReuse) {
     return planned.reused == id && planned.offset == 0
                ? Status::ok_status()
-               : wrong(name(id) + " has a buffer kind of its own but reuses another buffer");
+               : wrong_allocation(name(id) +
+                                  " has a buffer kind of its own but reuses another buffer");
   }
   if (planned.reused >= allocation_.values.size() || planned.reused == id) {
-    return wrong(name(id) + " reuses the buffer of nothing");
+    return wrong_allocation(name(id) + " reuses the buffer of nothing");
   }
   const ValuePlan& owner = allocation_.values[planned.reused];
   if (owner.kind == AllocKind::kReuse || owner.kind == AllocKind::kNone) {
-    return wrong(formatted("{} reuses {}, which owns no buffer", name(id), name(planned.reused)));
+    return wrong_allocation(
+        formatted("{} reuses {}, which owns no buffer", name(id), name(planned.reused)));
   }
   if (owner.location != planned.location) {
-    return wrong(name(id) + " reuses a buffer in another location");
+    return wrong_allocation(name(id) + " reuses a buffer in another location");
   }
   if (planned.offset == 0) return Status::ok_status();
   const bool fits = planned.bytes && owner.bytes && planned.offset <= *owner.bytes &&
                     *planned.bytes <= *owner.bytes - planned.offset;
   if (!fits || planned.offset % kPartAlignment != 0) {
-    return wrong(
+    return wrong_allocation(
         formatted("{} is not an aligned part of the buffer of {}", name(id), name(planned.reused)));
   }
   return Status::ok_status();
@@ -218,19 +220,21 @@ Status AllocationCheck::check_buffers() const {
     it->second.first = std::min(it->second.first, uses_[id].first);
     it->second.second = std::max(it->second.second, uses_[id].last);
   }
-  if (allocation_.buffers.size() != spans.size()) return wrong("the number of buffers is wrong");
+  if (allocation_.buffers.size() != spans.size())
+    return wrong_allocation("the number of buffers is wrong");
   std::pair<uint32_t, ValueId> previous = {0, 0};
   for (const BufferPlan& buffer : allocation_.buffers) {
     const auto span = spans.find(buffer.root);
     if (span == spans.end() || span->second != std::pair(buffer.first_pc, buffer.last_pc)) {
-      return wrong("a buffer's lifetime differs from that of the values in it");
+      return wrong_allocation("a buffer's lifetime differs from that of the values in it");
     }
     const ValuePlan& owner = allocation_.values[buffer.root];
     if (owner.location != buffer.location || owner.bytes != buffer.bytes) {
-      return wrong(formatted("the buffer of {} has another size or place", name(buffer.root)));
+      return wrong_allocation(
+          formatted("the buffer of {} has another size or place", name(buffer.root)));
     }
     const std::pair<uint32_t, ValueId> key = {buffer.first_pc, buffer.root};
-    if (key < previous) return wrong("the buffers are not sorted");
+    if (key < previous) return wrong_allocation("the buffers are not sorted");
     previous = key;
     spans.erase(span);
   }
@@ -250,7 +254,7 @@ Status AllocationCheck::check_workspaces() const {
         return a.pc == b.pc && a.location == b.location && a.bytes == b.bytes;
       });
   return same ? Status::ok_status()
-              : wrong("the workspaces differ from those that the steps requested");
+              : wrong_allocation("the workspaces differ from those that the steps requested");
 }
 
 Status AllocationCheck::simulate() {
@@ -264,12 +268,13 @@ Status AllocationCheck::simulate() {
     }
     for (const ValueId id : plan_.steps[pc].outputs) {
       if (id != kNoValue && !holds_[root(id)].contains(id)) {
-        return wrong(at(pc, id) + " is overwritten by another output of the step");
+        return wrong_allocation(at(pc, id) + " is overwritten by another output of the step");
       }
     }
   }
   for (const ValueId id : graph_.outputs) {
-    if (!holds_[root(id)].contains(id)) return wrong(name(id) + " is lost before the end");
+    if (!holds_[root(id)].contains(id))
+      return wrong_allocation(name(id) + " is lost before the end");
   }
   return Status::ok_status();
 }
@@ -281,12 +286,12 @@ Status AllocationCheck::check_reads(uint32_t pc) const {
     if (id == kNoValue) continue;
     if (allocation_.values[id].location !=
         place_of(graph_.values[id].type, traits_[pc], true, slot)) {
-      return wrong(at(pc, id) + " is read in a location other than its own");
+      return wrong_allocation(at(pc, id) + " is read in a location other than its own");
     }
   }
   for (const ValueId id : step.implicit_inputs) {
     if (allocation_.values[id].location != 0) {
-      return wrong(at(pc, id) + " is read by a body but not in host memory");
+      return wrong_allocation(at(pc, id) + " is read by a body but not in host memory");
     }
   }
   for (const auto* list : {&plan_.steps[pc].inputs, &plan_.steps[pc].implicit_inputs}) {
@@ -294,7 +299,7 @@ Status AllocationCheck::check_reads(uint32_t pc) const {
       if (id == kNoValue) continue;
       const auto held = holds_.find(root(id));
       if (held == holds_.end() || !held->second.contains(id)) {
-        return wrong(at(pc, id) + " is read after its bytes were overwritten");
+        return wrong_allocation(at(pc, id) + " is read after its bytes were overwritten");
       }
     }
   }
@@ -329,24 +334,27 @@ Status AllocationCheck::write(uint32_t pc, uint32_t slot) {
 Status AllocationCheck::check_view(uint32_t pc, uint32_t slot, ValueId input) const {
   const ValueId output = plan_.steps[pc].outputs[slot];
   if (!holds_.at(root(output)).contains(input)) {
-    return wrong(
+    return wrong_allocation(
         formatted("{} is a view of {}, which was overwritten", at(pc, output), name(input)));
   }
   const std::optional<uint64_t>& in = allocation_.values[input].bytes;
   const std::optional<uint64_t>& out = allocation_.values[output].bytes;
-  if (in && out && *in != *out) return wrong(at(pc, output) + " is a view of another size");
+  if (in && out && *in != *out)
+    return wrong_allocation(at(pc, output) + " is a view of another size");
   return Status::ok_status();
 }
 
 Status AllocationCheck::check_in_place(uint32_t pc, uint32_t slot, ValueId input) const {
   const ValueId output = plan_.steps[pc].outputs[slot];
-  if (is_read_only(root(output))) return wrong(at(pc, output) + " overwrites read-only memory");
+  if (is_read_only(root(output)))
+    return wrong_allocation(at(pc, output) + " overwrites read-only memory");
   if (!same_size(graph_.values[input].type, graph_.values[output].type)) {
-    return wrong(at(pc, output) + " is written over a value of another size");
+    return wrong_allocation(at(pc, output) + " is written over a value of another size");
   }
   for (const ValueId id : holds_.at(root(output))) {
     if (overlap(id, output) && is_needed_after(id, pc)) {
-      return wrong(formatted("{} overwrites {}, which is needed later", at(pc, output), name(id)));
+      return wrong_allocation(
+          formatted("{} overwrites {}, which is needed later", at(pc, output), name(id)));
     }
   }
   size_t reads = 0;
@@ -355,7 +363,8 @@ Status AllocationCheck::check_in_place(uint32_t pc, uint32_t slot, ValueId input
         *list, [&](ValueId id) { return id != kNoValue && overlap(id, output); }));
   }
   if (reads > 1)
-    return wrong(at(pc, output) + " overwrites a value that another slot of the step reads");
+    return wrong_allocation(at(pc, output) +
+                            " overwrites a value that another slot of the step reads");
   return Status::ok_status();
 }
 
@@ -363,7 +372,7 @@ Status AllocationCheck::check_output_part(uint32_t pc, const SlotPart& part) con
   const ValueId input = plan_.steps[pc].inputs[part.input];
   const ValueId output = plan_.steps[pc].outputs[part.output];
   if (!holds_.at(root(output)).contains(input)) {
-    return wrong(
+    return wrong_allocation(
         formatted("{} is a part of {}, which was overwritten", at(pc, output), name(input)));
   }
   return Status::ok_status();
@@ -372,11 +381,12 @@ Status AllocationCheck::check_output_part(uint32_t pc, const SlotPart& part) con
 Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
   const ValueId output = plan_.steps[pc].outputs[slot];
   const ValueId owner = root(output);
-  if (is_read_only(owner)) return wrong(at(pc, output) + " overwrites read-only memory");
+  if (is_read_only(owner)) return wrong_allocation(at(pc, output) + " overwrites read-only memory");
   for (const ValueId id : holds_.at(owner)) {
     if (!overlap(id, output) || is_in_input_part(pc, slot, id)) continue;
     if (uses_[id].last >= pc || uses_[id].is_output) {
-      return wrong(formatted("{} overwrites {}, which is still needed", at(pc, output), name(id)));
+      return wrong_allocation(
+          formatted("{} overwrites {}, which is still needed", at(pc, output), name(id)));
     }
   }
   const std::optional<uint64_t>& need = allocation_.values[output].bytes;
@@ -384,7 +394,8 @@ Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
   const bool fits = need && room && *need <= *room;
   if (output != owner && !fits &&
       !same_size(graph_.values[output].type, graph_.values[owner].type)) {
-    return wrong(formatted("{} may not fit the buffer of {}", at(pc, output), name(owner)));
+    return wrong_allocation(
+        formatted("{} may not fit the buffer of {}", at(pc, output), name(owner)));
   }
   return Status::ok_status();
 }

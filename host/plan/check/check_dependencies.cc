@@ -11,7 +11,7 @@
 namespace ephost::plan {
 namespace {
 
-Status wrong(const std::string& what) {
+Status wrong_dependencies(const std::string& what) {
   return {StatusCode::kFail, "the dependencies of steps are wrong: " + what};
 }
 
@@ -49,7 +49,7 @@ class DependencyCheck {
     for (uint32_t later = 0; later < count_; ++later) {
       for (uint32_t earlier = 0; earlier < later; ++earlier) {
         if (!comes_before_[later][earlier] && conflict(earlier, later)) {
-          return wrong(
+          return wrong_dependencies(
               formatted("steps {} and {} use the same memory, but neither waits for the other",
                         earlier, later));
         }
@@ -64,7 +64,8 @@ class DependencyCheck {
     comes_before_.assign(count_, std::vector<bool>(count_, false));
     for (uint32_t step = 0; step < count_; ++step) {
       for (const uint32_t next : dependencies_.successors_of(step)) {
-        if (next <= step || next >= count_) return wrong("a step waits for a later one");
+        if (next <= step || next >= count_)
+          return wrong_dependencies("a step waits for a later one");
         ++waits[next];
         for (uint32_t before = 0; before < step; ++before) {
           if (comes_before_[step][before]) comes_before_[next][before] = true;
@@ -73,7 +74,7 @@ class DependencyCheck {
       }
     }
     if (waits != dependencies_.waits_for)
-      return wrong("a step waits for too many or too few steps");
+      return wrong_dependencies("a step waits for too many or too few steps");
     return Status::ok_status();
   }
 
@@ -84,7 +85,8 @@ class DependencyCheck {
       for (const auto* ids : {&step.inputs, &step.implicit_inputs}) {
         for (const ValueId id : *ids) {
           if (id == kNoValue || producer[id] == count_ || comes_before_[pc][producer[id]]) continue;
-          return wrong(formatted("step {} does not wait for the producer of an input", pc));
+          return wrong_dependencies(
+              formatted("step {} does not wait for the producer of an input", pc));
         }
       }
       for (const ValueId id : step.outputs) {

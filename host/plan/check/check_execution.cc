@@ -14,7 +14,7 @@ namespace {
 using graph::kNoNode;
 using partition::Partitioning;
 
-Status wrong(const std::string& what) {
+Status wrong_execution(const std::string& what) {
   return {StatusCode::kFail, "the execution plan is wrong: " + what};
 }
 
@@ -93,7 +93,7 @@ Status ExecutionCheck::find_originals() {
       continue;
     }
     if (node.inputs.size() != 1 || node.outputs.size() != 1) {
-      return wrong("a copy does not have exactly one input and one output");
+      return wrong_execution("a copy does not have exactly one input and one output");
     }
     tied[node.inputs[0]].push_back(node.outputs[0]);
     tied[node.outputs[0]].push_back(node.inputs[0]);
@@ -112,7 +112,7 @@ Status ExecutionCheck::find_originals() {
       open.pop_back();
       if (original_[next] == id) continue;
       if (original_[next] != kNoValue || (next != id && is_models[next])) {
-        return wrong(
+        return wrong_execution(
             formatted("a copy turns {} into {}", name_of(graph_, id), name_of(graph_, next)));
       }
       original_[next] = id;
@@ -141,29 +141,29 @@ Status ExecutionCheck::run() {
   const auto missing = std::ranges::find(has_run_, false);
   if (missing != has_run_.end()) {
     const auto node = static_cast<NodeId>(missing - has_run_.begin());
-    return wrong(graph::describe_node(graph_, node) + " is in no step");
+    return wrong_execution(graph::describe_node(graph_, node) + " is in no step");
   }
   for (const ValueId id : graph_.outputs) {
     if (!present_.contains(id))
-      return wrong(name_of(graph_, id) + " of the graph's outputs is never produced");
+      return wrong_execution(name_of(graph_, id) + " of the graph's outputs is never produced");
   }
   return Status::ok_status();
 }
 
 Status ExecutionCheck::check_step(const Step& step) {
   if (step.node >= graph_.nodes.size()) {
-    return wrong(formatted("a step names node id {}, which does not exist", step.node));
+    return wrong_execution(formatted("a step names node id {}, which does not exist", step.node));
   }
   if (step.partition != partitioning_.partition_of[step.node]) {
-    return wrong(describe(step) + " has a different partition than its node");
+    return wrong_execution(describe(step) + " has a different partition than its node");
   }
   if (step.provider != partitioning_.owner[step.node]) {
-    return wrong(describe(step) + " has a different provider than its node");
+    return wrong_execution(describe(step) + " has a different provider than its node");
   }
   for (const auto* list : {&step.inputs, &step.implicit_inputs}) {
     for (const ValueId id : *list) {
       if (id != kNoValue && !present_.contains(id)) {
-        return wrong(
+        return wrong_execution(
             formatted("{} reads {} before it is produced", describe(step), name_of(graph_, id)));
       }
     }
@@ -183,7 +183,7 @@ Status ExecutionCheck::check_single(const Step& step) {
                                   : originals(step.inputs) == node.inputs &&
                                         originals(step.outputs) == node.outputs;
   if (!same || step.implicit_inputs != node.implicit_inputs) {
-    return wrong(describe(step) + " has different slots than its node");
+    return wrong_execution(describe(step) + " has different slots than its node");
   }
   std::set<ValueId> inside;
   return run_node(step.node, inside);
@@ -192,7 +192,7 @@ Status ExecutionCheck::check_single(const Step& step) {
 Status ExecutionCheck::check_fused(const Step& step) {
   const std::vector<NodeId>& nodes = partitioning_.partitions[step.partition].nodes;
   if (nodes.empty() || step.node != nodes.front()) {
-    return wrong(describe(step) + " is not identified by its partition's first node");
+    return wrong_execution(describe(step) + " is not identified by its partition's first node");
   }
   std::set<ValueId> inside;
   for (const NodeId node : nodes) EPHOST_RETURN_IF_ERROR(run_node(node, inside));
@@ -224,18 +224,19 @@ Status ExecutionCheck::check_slots(const Step& step, const std::set<NodeId>& mem
   if (same(originals(step.inputs), in) && same(originals(step.outputs), out) &&
       step.implicit_inputs.empty())
     return Status::ok_status();
-  return wrong(describe(step) + " has slots other than the values that cross its boundary");
+  return wrong_execution(describe(step) +
+                         " has slots other than the values that cross its boundary");
 }
 
 Status ExecutionCheck::run_node(NodeId node, std::set<ValueId>& inside) {
-  if (has_run_[node]) return wrong(graph::describe_node(graph_, node) + " is run twice");
+  if (has_run_[node]) return wrong_execution(graph::describe_node(graph_, node) + " is run twice");
   has_run_[node] = true;
   const graph::Node& n = graph_.nodes[node];
   for (const auto* list : {&n.inputs, &n.implicit_inputs}) {
     for (const ValueId id : *list) {
       if (id == kNoValue || known_.contains(original_[id]) || inside.contains(id)) continue;
-      return wrong(formatted("{} reads {} before it is produced",
-                             graph::describe_node(graph_, node), name_of(graph_, id)));
+      return wrong_execution(formatted("{} reads {} before it is produced",
+                                       graph::describe_node(graph_, node), name_of(graph_, id)));
     }
   }
   inside.insert(n.outputs.begin(), n.outputs.end());
@@ -252,7 +253,7 @@ Status check_execution(const Graph& graph, const Partitioning& partitioning,
                        const ExecutionPlan& plan) {
   if (partitioning.owner.size() != graph.nodes.size() ||
       partitioning.partition_of.size() != graph.nodes.size()) {
-    return wrong("the partitioning belongs to another graph");
+    return wrong_execution("the partitioning belongs to another graph");
   }
   return ExecutionCheck(graph, partitioning, plan).run();
 }

@@ -12,7 +12,7 @@
 namespace ephost::plan {
 namespace {
 
-Status wrong(const std::string& what) {
+Status wrong_memory(const std::string& what) {
   return {StatusCode::kFail, "the memory plan is wrong: " + what};
 }
 
@@ -55,8 +55,8 @@ Result<Extent> Sweep::run() {
   std::vector<std::tuple<uint64_t, bool, size_t>> events;
   for (size_t i = 0; i < rectangles_.size(); ++i) {
     const Rectangle& rectangle = rectangles_[i];
-    if (rectangle.lower >= rectangle.upper) return wrong(rectangle.name + " never lives");
-    if (rectangle.offset % alignment_ != 0) return wrong(rectangle.name + " is not aligned");
+    if (rectangle.lower >= rectangle.upper) return wrong_memory(rectangle.name + " never lives");
+    if (rectangle.offset % alignment_ != 0) return wrong_memory(rectangle.name + " is not aligned");
     if (rectangle.size == 0) continue;
     events.emplace_back(rectangle.lower, true, i);
     events.emplace_back(rectangle.upper, false, i);
@@ -76,7 +76,7 @@ Status Sweep::begin(const Rectangle& rectangle) {
   const auto aligned = checked_align_up(rectangle.size, alignment_);
   const auto top = aligned ? checked_add(rectangle.offset, *aligned) : std::nullopt;
   const auto live = aligned ? checked_add(live_, *aligned) : std::nullopt;
-  if (!top || !live) return wrong(rectangle.name + " ends beyond 64 bits");
+  if (!top || !live) return wrong_memory(rectangle.name + " ends beyond 64 bits");
   const auto above = alive_.lower_bound(rectangle.offset);
   const Rectangle* other = nullptr;
   if (above != alive_.end() && above->first - rectangle.offset < rectangle.size) {
@@ -86,7 +86,7 @@ Status Sweep::begin(const Rectangle& rectangle) {
     const auto& [offset, below] = *std::prev(above);
     if (rectangle.offset - offset < below->size) other = below;
   }
-  if (other != nullptr) return wrong(rectangle.name + " overlaps " + other->name);
+  if (other != nullptr) return wrong_memory(rectangle.name + " overlaps " + other->name);
   alive_.emplace_hint(above, rectangle.offset, &rectangle);
   live_ = *live;
   extent_.live = std::max(extent_.live, live_);
@@ -101,13 +101,13 @@ void Sweep::end(const Rectangle& rectangle) {
 
 Status check_claims(const Extent& extent, uint64_t peak, uint64_t lower_bound, bool is_optimal) {
   if (extent.peak != peak) {
-    return wrong(formatted("the peak is {} bytes, not {}", extent.peak, peak));
+    return wrong_memory(formatted("the peak is {} bytes, not {}", extent.peak, peak));
   }
   if (extent.live != lower_bound) {
-    return wrong(formatted("the lower bound is {} bytes, not {}", extent.live, lower_bound));
+    return wrong_memory(formatted("the lower bound is {} bytes, not {}", extent.live, lower_bound));
   }
   if (peak == lower_bound && !is_optimal)
-    return wrong("it is optimal, but is not marked as optimal");
+    return wrong_memory("it is optimal, but is not marked as optimal");
   return Status::ok_status();
 }
 
@@ -139,11 +139,12 @@ class PatternCheck {
 };
 
 Status PatternCheck::run() {
-  if (!std::has_single_bit(pattern_.alignment)) return wrong("the alignment is not a power of two");
+  if (!std::has_single_bit(pattern_.alignment))
+    return wrong_memory("the alignment is not a power of two");
   if (pattern_.offsets.size() != allocation_.values.size() ||
       pattern_.workspace_offsets.size() != allocation_.steps ||
       (!sizes_.empty() && sizes_.size() != allocation_.values.size())) {
-    return wrong("it belongs to another allocation plan");
+    return wrong_memory("it belongs to another allocation plan");
   }
   for (ValueId id = 0; id < allocation_.values.size(); ++id) {
     EPHOST_RETURN_IF_ERROR(visit_value(id));
@@ -155,7 +156,7 @@ Status PatternCheck::run() {
   for (const auto& [location, content] : locations_) {
     EPHOST_RETURN_IF_ERROR(check_block(location, content));
   }
-  if (pattern_.blocks.size() != locations_.size()) return wrong("there are unused blocks");
+  if (pattern_.blocks.size() != locations_.size()) return wrong_memory("there are unused blocks");
   return Status::ok_status();
 }
 
@@ -173,12 +174,12 @@ Status PatternCheck::visit_value(ValueId id) {
   const uint64_t offset = pattern_.offsets[id];
   const std::optional<ValueId> root = placed_root(id);
   if (root.has_value() != (offset != kNoOffset)) {
-    return wrong(name + (root ? " is missing from its block" : " should not be in a block"));
+    return wrong_memory(name + (root ? " is missing from its block" : " should not be in a block"));
   }
   if (!root) return Status::ok_status();
   const ValuePlan& value = allocation_.values[id];
   if (offset != pattern_.offsets[*root] + value.offset) {
-    return wrong(name + " is not where its buffer is");
+    return wrong_memory(name + " is not where its buffer is");
   }
   Rectangle& rectangle = buffers_[*root];
   if (rectangle.name.empty()) {
@@ -198,7 +199,7 @@ Status PatternCheck::visit_workspaces() {
     const uint64_t offset = pattern_.workspace_offsets[workspace.pc];
     const std::string name = "the workspace of step " + std::to_string(workspace.pc);
     if ((offset == kNoOffset) != pattern_.blocks.empty()) {
-      return wrong(name + " is missing from its block, or should not be there");
+      return wrong_memory(name + " is missing from its block, or should not be there");
     }
     if (offset == kNoOffset) continue;
     ++placed;
@@ -207,7 +208,7 @@ Status PatternCheck::visit_workspaces() {
   }
   const auto none = std::ranges::count(pattern_.workspace_offsets, kNoOffset);
   if (placed + static_cast<size_t>(none) != pattern_.workspace_offsets.size()) {
-    return wrong("a step without a workspace has one");
+    return wrong_memory("a step without a workspace has one");
   }
   return Status::ok_status();
 }
@@ -215,10 +216,10 @@ Status PatternCheck::visit_workspaces() {
 Status PatternCheck::check_block(uint32_t location, const std::vector<Rectangle>& content) const {
   const auto block = std::ranges::find(pattern_.blocks, location, &MemoryBlock::location);
   if (block == pattern_.blocks.end()) {
-    return wrong(formatted("location {} has no block", location));
+    return wrong_memory(formatted("location {} has no block", location));
   }
   if (block->alignment < pattern_.alignment || !std::has_single_bit(block->alignment)) {
-    return wrong(formatted("the alignment of location {} is wrong", location));
+    return wrong_memory(formatted("the alignment of location {} is wrong", location));
   }
   EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(content, block->alignment).run());
   return check_claims(extent, block->bytes, block->lower_bound, block->proved_optimal);
@@ -233,8 +234,9 @@ Status check_memory(const AllocationPlan& allocation, const MemoryPattern& patte
 
 Status check_placement(std::span<const Buffer> buffers, const Placement& placement,
                        uint64_t alignment) {
-  if (!std::has_single_bit(alignment)) return wrong("the alignment is not a power of two");
-  if (placement.offsets.size() != buffers.size()) return wrong("it belongs to other buffers");
+  if (!std::has_single_bit(alignment)) return wrong_memory("the alignment is not a power of two");
+  if (placement.offsets.size() != buffers.size())
+    return wrong_memory("it belongs to other buffers");
   std::vector<Rectangle> rectangles;
   rectangles.reserve(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -245,7 +247,7 @@ Status check_placement(std::span<const Buffer> buffers, const Placement& placeme
   EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(rectangles, alignment).run());
   const auto& [offsets, peak, lower_bound, is_optimal, proved_bound] = placement;
   if (proved_bound < lower_bound || proved_bound > peak || is_optimal != (peak == proved_bound)) {
-    return wrong(formatted("a bound of {} bytes contradicts it", proved_bound));
+    return wrong_memory(formatted("a bound of {} bytes contradicts it", proved_bound));
   }
   return check_claims(extent, peak, lower_bound, is_optimal);
 }

@@ -3,7 +3,7 @@
 namespace ephost::plan {
 namespace {
 
-uint64_t aligned(uint64_t bytes) {
+uint64_t block_aligned(uint64_t bytes) {
   return (bytes + kDefaultAlignment - 1) / kDefaultAlignment * kDefaultAlignment;
 }
 
@@ -17,8 +17,8 @@ LiveBytes find_live_bytes(std::span<const ValuePlan> values, std::span<const Buf
   const auto add = [&](uint32_t location, uint32_t first, uint32_t last, uint64_t bytes) {
     std::vector<uint64_t>& change = changes[location];
     change.resize(steps + 1);
-    change[first] += aligned(bytes);
-    change[last + 1] -= aligned(bytes);
+    change[first] += block_aligned(bytes);
+    change[last + 1] -= block_aligned(bytes);
   };
   for (const BufferPlan& buffer : buffers) {
     if (values[buffer.root].kind != AllocKind::kAllocate) continue;

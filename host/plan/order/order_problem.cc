@@ -6,14 +6,10 @@
 namespace ephost::plan {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoNumber = std::numeric_limits<uint32_t>::max();
 
-uint64_t aligned(uint64_t bytes) {
+uint64_t part_aligned(uint64_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-}
-
-bool is_plain(const graph::ValueType& type) {
-  return type.kind == graph::ValueKind::kTensor && graph::element_bits(type.element) > 0;
 }
 
 // Merges storages. Values without an owner in the plan (inputs, constants) have no storage.
@@ -50,8 +46,8 @@ class Builder {
         traits_(traits),
         sizes_(sizes),
         use_parts_(use_parts),
-        storage_(graph.values.size(), kNone),
-        producer_(graph.values.size(), kNone) {}
+        storage_(graph.values.size(), kNoNumber),
+        producer_(graph.values.size(), kNoNumber) {}
 
   OrderProblem run() && {
     make_storages();
@@ -94,8 +90,8 @@ class Builder {
         }
       }
       for (const ValueId id : plan_.steps[step].outputs) {
-        if (id == kNoValue || storage_[id] != kNone || is_view_[id]) continue;
-        storage_[id] = sets_.add(graph_.values[id].is_graph_output ? 0 : aligned(size_of(id)));
+        if (id == kNoValue || storage_[id] != kNoNumber || is_view_[id]) continue;
+        storage_[id] = sets_.add(graph_.values[id].is_graph_output ? 0 : part_aligned(size_of(id)));
       }
     }
   }
@@ -112,17 +108,17 @@ class Builder {
   // The steps that read a storage, before any storages are merged.
   void count_readers() {
     readers_.assign(sets_.size(), 0);
-    std::vector<uint32_t> last(sets_.size(), kNone);
+    std::vector<uint32_t> last(sets_.size(), kNoNumber);
     for (uint32_t step = 0; step < plan_.steps.size(); ++step) {
       for_each_read(step, [&](ValueId id) {
         const uint32_t storage = storage_[id];
-        if (storage == kNone || last[storage] == step) return;
+        if (storage == kNoNumber || last[storage] == step) return;
         last[storage] = step;
         ++readers_[storage];
       });
     }
     for (const ValueId id : graph_.outputs) {
-      if (storage_[id] != kNone) readers_[storage_[id]] = kNone;
+      if (storage_[id] != kNoNumber) readers_[storage_[id]] = kNoNumber;
     }
   }
 
@@ -134,7 +130,7 @@ class Builder {
       if (input == kNoValue || output == kNoValue) continue;
       const uint32_t from = storage_[input];
       const uint32_t to = storage_[output];
-      if (from == kNone || to == kNone || readers_[from] == kNone) continue;
+      if (from == kNoNumber || to == kNoNumber || readers_[from] == kNoNumber) continue;
       if (sets_.find(from) == sets_.find(to) || producer_[output] != step) continue;
       if (!provably_equal_bytes(graph_.values[input].type, graph_.values[output].type)) continue;
       if (readers_[from] > 1) {
@@ -143,7 +139,7 @@ class Builder {
         // A graph output removes the chain before it from the block.
         if (graph_.values[output].is_graph_output) sets_.bytes(from) = 0;
         sets_.merge(from, to);
-        readers_[from] = kNone;  // only one output can take it
+        readers_[from] = kNoNumber;  // only one output can take it
       }
     }
     if (open.empty()) return;
@@ -157,15 +153,15 @@ class Builder {
       if (input == kNoValue || output == kNoValue) continue;
       const uint32_t from = storage_[input];
       const uint32_t to = storage_[output];
-      if (from == kNone || to == kNone || graph_.values[input].is_graph_output) continue;
-      if (sets_.bytes(from) != aligned(size_of(input)) || sets_.find(from) == sets_.find(to))
+      if (from == kNoNumber || to == kNoNumber || graph_.values[input].is_graph_output) continue;
+      if (sets_.bytes(from) != part_aligned(size_of(input)) || sets_.find(from) == sets_.find(to))
         continue;
       sets_.merge(to, from);
     }
   }
 
   void number_storages() {
-    numbers_.assign(sets_.size(), kNone);
+    numbers_.assign(sets_.size(), kNoNumber);
     for (uint32_t storage = 0; storage < sets_.size(); ++storage) {
       if (sets_.find(storage) != storage || sets_.bytes(storage) == 0) continue;
       numbers_[storage] = static_cast<uint32_t>(problem_.bytes.size());
@@ -173,29 +169,29 @@ class Builder {
     }
   }
   [[nodiscard]] uint32_t number_of(uint32_t storage) {
-    return storage == kNone ? kNone : numbers_[sets_.find(storage)];
+    return storage == kNoNumber ? kNoNumber : numbers_[sets_.find(storage)];
   }
 
   void finish_step(uint32_t step) {
     const auto touch = [&](ValueId id) {
       const uint32_t number = number_of(storage_[id]);
-      if (number != kNone) problem_.touched.add(number);
+      if (number != kNoNumber) problem_.touched.add(number);
     };
     for_each_read(step, [&](ValueId id) {
       touch(id);
-      if (producer_[id] != kNone) problem_.predecessors.add(producer_[id]);
+      if (producer_[id] != kNoNumber) problem_.predecessors.add(producer_[id]);
     });
     for (const ValueId id : plan_.steps[step].outputs) {
       if (id != kNoValue) touch(id);
     }
     problem_.predecessors.end_set();
     problem_.touched.end_set();
-    problem_.workspace.push_back(aligned(traits_[step].workspace_bytes));
+    problem_.workspace.push_back(part_aligned(traits_[step].workspace_bytes));
     if (pairs_.empty()) return;
     std::vector<StoragePair>& pairs = problem_.pairs.emplace_back();
     for (const StoragePair pair : pairs_[step]) {
       const StoragePair numbered = {number_of(pair.from), number_of(pair.to)};
-      const bool counts = numbered.from != kNone && numbered.to != kNone &&
+      const bool counts = numbered.from != kNoNumber && numbered.to != kNoNumber &&
                           numbered.from != numbered.to &&
                           problem_.bytes[numbered.from] == problem_.bytes[numbered.to];
       if (counts) pairs.push_back(numbered);

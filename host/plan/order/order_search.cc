@@ -10,7 +10,7 @@
 namespace ephost::plan {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoTrail = std::numeric_limits<uint32_t>::max();
 
 // A set of scheduled steps, and what follows from it.
 struct State {
@@ -18,12 +18,12 @@ struct State {
   std::vector<uint32_t> waits_for;  // by step: unscheduled predecessors
   std::vector<uint32_t> ready;      // ascending
   uint64_t peak = 0;
-  uint64_t hash = 0;       // of the set
-  uint32_t trail = kNone;  // the last step, as an index into the list of all trails
+  uint64_t hash = 0;          // of the set
+  uint32_t trail = kNoTrail;  // the last step, as an index into the list of all trails
 };
 
 struct Trail {
-  uint32_t before = kNone;
+  uint32_t before = kNoTrail;
   uint32_t step = 0;
 };
 
@@ -73,7 +73,7 @@ class Beam {
 
  private:
   [[nodiscard]] State first() const {
-    State state = {LiveState(problem_), {}, {}, floor_, 0, kNone};
+    State state = {LiveState(problem_), {}, {}, floor_, 0, kNoTrail};
     for (uint32_t step = 0; step < problem_.steps(); ++step) {
       state.waits_for.push_back(static_cast<uint32_t>(problem_.predecessors[step].size()));
       if (state.waits_for.back() == 0) state.ready.push_back(step);
@@ -128,7 +128,7 @@ class Beam {
 
   [[nodiscard]] Order trace(uint32_t trail) const {
     Order order;
-    for (; trail != kNone; trail = trails_[trail].before) order.push_back(trails_[trail].step);
+    for (; trail != kNoTrail; trail = trails_[trail].before) order.push_back(trails_[trail].step);
     std::ranges::reverse(order);
     return order;
   }

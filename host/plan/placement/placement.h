@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,6 +16,9 @@ struct Item {
   uint32_t upper = 0;
   uint64_t size = 0;
 };
+
+// Instead of the number of an item.
+inline constexpr uint32_t kNoItem = std::numeric_limits<uint32_t>::max();
 
 // Time is divided into sections in which the same items live. Sections whose items all live in a
 // neighbouring section too are omitted, as they add no constraints:

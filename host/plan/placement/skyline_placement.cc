@@ -15,8 +15,6 @@
 namespace ephost::plan {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
 // The filled height at each time, as runs of equal height; adjacent runs differ.
 class Skyline {
  public:
@@ -102,10 +100,10 @@ class Waiting {
 
   [[nodiscard]] bool empty() const { return left_ == 0; }
 
-  // Removes and returns the item of lowest rank that lives within a run; kNone if there is none.
+  // Removes and returns the item of lowest rank that lives within a run; kNoItem if there is none.
   // Adds the number of times and items examined to `work`.
   [[nodiscard]] uint32_t take(const Skyline::Run& run, uint64_t& work) {
-    uint32_t best = kNone;
+    uint32_t best = kNoItem;
     for (uint32_t time = run.lower; time < run.upper; ++time, ++work) {
       for (const uint32_t rank : by_start_[time]) {
         ++work;
@@ -113,7 +111,7 @@ class Waiting {
         if (problem_.items[order_[rank]].upper <= run.upper) best = rank;
       }
     }
-    if (best == kNone) return kNone;
+    if (best == kNoItem) return kNoItem;
     std::erase(starting(best), best);
     --left_;
     return order_[best];
@@ -143,7 +141,7 @@ std::optional<Packing> place_by_skyline(const Problem& problem, std::span<const 
     work += kStep;
     const Skyline::Run run = skyline.lowest();
     const uint32_t i = waiting.take(run, work);
-    if (i == kNone) {
+    if (i == kNoItem) {
       skyline.raise(run, run.lower, run.upper, skyline.rim(run));
       continue;
     }

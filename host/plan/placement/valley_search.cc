@@ -10,7 +10,7 @@
 namespace ephost::plan {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoSection = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kMaxDepth = 2000;  // of the recursion; about 1 MB of stack
 constexpr uint64_t kNodesOfARun = 1000;
 
@@ -188,7 +188,7 @@ bool ValleySearch::branch(Slice slice, Choice& choice) {
   }
   if (!choice.may_waste) return false;
   state_.raise(choice.section, choice.next);
-  if (descend(slice, kNone)) return true;
+  if (descend(slice, kNoItem)) return true;
   state_.undo(mark);
   return false;
 }
@@ -209,7 +209,7 @@ bool ValleySearch::descend(Slice slice, uint32_t without) {
 
 // Maximal ranges of sections that are connected by waiting items, the tightest first.
 std::vector<ValleySearch::Part> ValleySearch::parts_of(Slice slice) const {
-  Part all{kNone, 0, 0};
+  Part all{kNoSection, 0, 0};
   for (size_t k = slice.begin; k < slice.end; ++k) {
     all.lower = std::min(all.lower, problem_.items[pool_[k]].lower);
     all.upper = std::max(all.upper, problem_.items[pool_[k]].upper);
@@ -227,7 +227,7 @@ std::vector<ValleySearch::Part> ValleySearch::parts_of(Slice slice) const {
 
 // In a valley, the section with the fewest choices; frequent failures of updates reduce the count.
 uint32_t ValleySearch::choose_section(const Part& part) const {
-  uint32_t best = kNone;
+  uint32_t best = kNoSection;
   std::tuple<double, uint64_t, uint64_t> least;
   const auto level = [&](uint32_t s) { return state_.section(s).level; };
   for (uint32_t end = part.lower; end < part.upper;) {
@@ -239,7 +239,7 @@ uint32_t ValleySearch::choose_section(const Part& part) const {
       const double choices = state_.section(s).options + (state_.slack(s) > 0 ? 1 : 0);
       const std::tuple rank(choices * choices / (state_.failures(s) + 1), level(s),
                             state_.slack(s));
-      if (best != kNone && rank >= least) continue;
+      if (best != kNoSection && rank >= least) continue;
       best = s;
       least = rank;
     }

@@ -9,7 +9,7 @@
 namespace ephost::plan {
 namespace {
 
-Status misfit(const std::string& what) {
+Status plan_misfit(const std::string& what) {
   return {StatusCode::kInvalidArgument,
           formatted("cannot plan memory: {}; plan the graph that the execution plan was made for",
                     what)};
@@ -53,7 +53,7 @@ class LifetimeFinder {
 
 Result<std::vector<ValuePlan>> LifetimeFinder::run() && {
   if (traits_.size() != plan_.steps.size()) {
-    return misfit(
+    return plan_misfit(
         formatted("there are {} steps but traits of {}", plan_.steps.size(), traits_.size()));
   }
   begin();
@@ -93,7 +93,7 @@ Status LifetimeFinder::visit_step(uint32_t pc) {
 Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
   if (id == kNoValue) return Status::ok_status();
   if (id >= values_.size() || values_[id].kind == AllocKind::kNone) {
-    return misfit(at(id, pc) + " is read before it exists");
+    return plan_misfit(at(id, pc) + " is read before it exists");
   }
   ValuePlan& value = values_[id];
   // A constant is in the location of its first reader.
@@ -101,8 +101,8 @@ Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
     value.location = location;
   }
   if (value.location != location) {
-    return misfit(formatted("{} is read in location {} but lies in {}", at(id, pc), location,
-                            value.location));
+    return plan_misfit(formatted("{} is read in location {} but lies in {}", at(id, pc), location,
+                                 value.location));
   }
   ++value.use_count;
   value.last_pc = pc;
@@ -112,7 +112,7 @@ Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
 Status LifetimeFinder::produce(ValueId id, uint32_t pc, uint32_t location) {
   if (id == kNoValue) return Status::ok_status();
   if (id >= values_.size() || values_[id].kind != AllocKind::kNone) {
-    return misfit(at(id, pc) + " is produced but exists already, or not in the graph");
+    return plan_misfit(at(id, pc) + " is produced but exists already, or not in the graph");
   }
   ValuePlan& value = values_[id];
   value.kind =
@@ -126,10 +126,10 @@ Status LifetimeFinder::produce(ValueId id, uint32_t pc, uint32_t location) {
 Status LifetimeFinder::finish() {
   for (const ValueId id : graph_.outputs) {
     if (id >= values_.size() || values_[id].kind == AllocKind::kNone) {
-      return misfit(at(id, last_step_) + " is a graph output that no step produces");
+      return plan_misfit(at(id, last_step_) + " is a graph output that no step produces");
     }
     if (values_[id].location != kHostLocation) {
-      return misfit(at(id, last_step_) + " is a graph output outside of host memory");
+      return plan_misfit(at(id, last_step_) + " is a graph output outside of host memory");
     }
     ++values_[id].use_count;
     values_[id].last_pc = last_step_;

@@ -7,21 +7,12 @@
 #include <utility>
 
 namespace ephost::plan {
-
-using graph::ValueKind;
-using graph::ValueType;
-
 namespace {
 
 constexpr uint32_t kNoGroup = std::numeric_limits<uint32_t>::max();
 // A buffer with more live values than this is not written in place, since all of them must be
 // examined.
 constexpr size_t kMaxMembers = 256;
-
-// Raw bytes that a kernel can reinterpret; strings and sequences are objects.
-bool is_plain(const ValueType& type) {
-  return type.kind == ValueKind::kTensor && graph::element_bits(type.element) > 0;
-}
 
 bool is_known_to_differ(std::optional<uint64_t> a, std::optional<uint64_t> b) {
   return a && b && *a != *b;

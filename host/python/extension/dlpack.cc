@@ -13,41 +13,41 @@
 namespace ephost::python {
 namespace {
 
-struct Device {
+struct DLDevice {
   int32_t type;
   int32_t id;
 };
 constexpr int32_t kCpu = 1;
 
-struct DataType {
+struct DLDataType {
   uint8_t code;
   uint8_t bits;
   uint16_t lanes;
 };
-enum Code : uint8_t { kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+enum TypeCode : uint8_t { kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
 
-struct Tensor {
+struct DLTensor {
   void* data;
-  Device device;
+  DLDevice device;
   int32_t rank;
-  DataType type;
+  DLDataType type;
   int64_t* shape;
   int64_t* strides;  // in elements; null: row-major
   uint64_t byte_offset;
 };
 
-struct ManagedTensor {
-  Tensor tensor;
+struct DLManagedTensor {
+  DLTensor tensor;
   void* manager;
-  void (*deleter)(ManagedTensor* self);
+  void (*deleter)(DLManagedTensor* self);
 };
 
 struct TypePair {
   ElementType type;
-  Code code;
+  TypeCode code;
   uint8_t bits;
 };
-constexpr std::array kTypes = {
+constexpr std::array kTypePairs = {
     TypePair{ElementType::kFloat, kFloat, 32},
     TypePair{ElementType::kDouble, kFloat, 64},
     TypePair{ElementType::kFloat16, kFloat, 16},
@@ -65,25 +65,25 @@ constexpr std::array kTypes = {
     TypePair{ElementType::kBool, kBool, 8},
 };
 
-constexpr const char* kName = "dltensor";
-constexpr const char* kUsedName = "used_dltensor";
+constexpr const char* kCapsuleName = "dltensor";
+constexpr const char* kUsedCapsuleName = "used_dltensor";
 
 // A tensor that is given away, with what it points to.
-struct Given {
-  ManagedTensor managed = {};
+struct GivenTensor {
+  DLManagedTensor managed = {};
   Value value;
   std::vector<int64_t> shape;
 };
 
 void destroy_unused(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, kName) == 0) return;  // its new owner destroys the tensor
-  auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule, kName));
+  if (PyCapsule_IsValid(capsule, kCapsuleName) == 0) return;  // its new owner destroys the tensor
+  auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, kCapsuleName));
   managed->deleter(managed);
 }
 
 Status refuse(std::string problem) { return {StatusCode::kInvalidArgument, std::move(problem)}; }
 
-bool is_row_major(const Tensor& tensor) {
+bool is_row_major(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return true;
   int64_t stride = 1;
   for (int32_t i = tensor.rank; i-- > 0;) {
@@ -94,7 +94,7 @@ bool is_row_major(const Tensor& tensor) {
   return true;
 }
 
-Status check(const Tensor& tensor) {
+Status check_tensor(const DLTensor& tensor) {
   if (tensor.device.type != kCpu) {
     return refuse("the DLPack tensor lies in the memory of device type " +
                   std::to_string(tensor.device.type) + "; copy it to the CPU (type 1)");
@@ -105,10 +105,10 @@ Status check(const Tensor& tensor) {
   return {};
 }
 
-ElementType type_of(const Tensor& tensor, bool is_bool) {
-  const DataType& wanted = tensor.type;
+ElementType type_of_tensor(const DLTensor& tensor, bool is_bool) {
+  const DLDataType& wanted = tensor.type;
   if (is_bool && wanted.code == kUint && wanted.bits == 8) return ElementType::kBool;
-  for (const TypePair& pair : kTypes) {
+  for (const TypePair& pair : kTypePairs) {
     if (wanted.lanes == 1 && pair.code == wanted.code && pair.bits == wanted.bits) return pair.type;
   }
   raise_if_failed(refuse("the DLPack tensor has elements of type code " +
@@ -122,7 +122,7 @@ ElementType type_of(const Tensor& tensor, bool is_bool) {
 
 py::capsule dlpack_of(Value value) {
   const TypePair* pair = nullptr;
-  for (const TypePair& known : kTypes) {
+  for (const TypePair& known : kTypePairs) {
     if (value.kind() == ValueKind::kTensor && known.type == value.element_type()) pair = &known;
   }
   if (pair == nullptr) {
@@ -130,7 +130,7 @@ py::capsule dlpack_of(Value value) {
         refuse("the value has no DLPack form: it is not a dense tensor of numbers that "
                "take whole bytes; use numpy()"));
   }
-  auto given = std::make_unique<Given>();
+  auto given = std::make_unique<GivenTensor>();
   const std::span<const int64_t> shape = value.shape();
   given->shape.assign(shape.begin(), shape.end());
   given->value = std::move(value);
@@ -142,33 +142,36 @@ py::capsule dlpack_of(Value value) {
                            .strides = nullptr,
                            .byte_offset = 0};
   given->managed.manager = given.get();
-  given->managed.deleter = [](ManagedTensor* self) { delete static_cast<Given*>(self->manager); };
-  py::capsule capsule(&given->managed, kName, destroy_unused);
+  given->managed.deleter = [](DLManagedTensor* self) {
+    delete static_cast<GivenTensor*>(self->manager);
+  };
+  py::capsule capsule(&given->managed, kCapsuleName, destroy_unused);
   static_cast<void>(given.release());
   return capsule;
 }
 
 Value value_of_dlpack(const py::object& capsule, bool is_bool) {
-  if (PyCapsule_IsValid(capsule.ptr(), kName) == 0) {
+  if (PyCapsule_IsValid(capsule.ptr(), kCapsuleName) == 0) {
     raise_if_failed(
         refuse("from_dlpack takes an object with __dlpack__, or a capsule \"dltensor\" "
                "that was not used yet"));
   }
-  auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kName));
-  const Tensor& tensor = managed->tensor;
-  raise_if_failed(check(tensor));
-  const ElementType type = type_of(tensor, is_bool);
+  auto* const managed =
+      static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsuleName));
+  const DLTensor& tensor = managed->tensor;
+  raise_if_failed(check_tensor(tensor));
+  const ElementType type = type_of_tensor(tensor, is_bool);
   const std::span<const int64_t> shape(tensor.shape, static_cast<size_t>(tensor.rank));
   uint64_t bytes = tensor.type.bits / 8;
   for (const int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
   auto* const data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
-  const auto release = [](ManagedTensor* used) {
+  const auto release = [](DLManagedTensor* used) {
     if (used->deleter != nullptr) used->deleter(used);
   };
   // Fails before the capsule is used up.
   value_of(Value::borrow(type, shape, {data, bytes}));
-  PyCapsule_SetName(capsule.ptr(), kUsedName);
-  const std::shared_ptr<const void> owner = std::shared_ptr<ManagedTensor>(managed, release);
+  PyCapsule_SetName(capsule.ptr(), kUsedCapsuleName);
+  const std::shared_ptr<const void> owner = std::shared_ptr<DLManagedTensor>(managed, release);
   if (reinterpret_cast<uintptr_t>(data) % (tensor.type.bits / 8) == 0) {
     return value_of(Value::share(type, shape, {data, bytes}, owner));
   }

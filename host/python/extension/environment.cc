@@ -12,7 +12,7 @@
 namespace ephost::python {
 namespace {
 
-using Options = std::map<std::string, std::string>;
+using Metadata = std::map<std::string, std::string>;
 
 Environment create(std::vector<std::filesystem::path> folders, bool search_default_directories,
                    int log_severity_level, std::string log_id, uint32_t intra_op_num_threads,
@@ -67,7 +67,7 @@ void bind_devices(py::module_& module) {
       .def_readonly("memory_bytes", &EpDevice::memory_bytes)
       .def_readonly("is_virtual", &EpDevice::is_virtual)
       .def_property_readonly("metadata", [](const EpDevice& device) {
-        return Options(device.metadata.begin(), device.metadata.end());
+        return Metadata(device.metadata.begin(), device.metadata.end());
       });
   py::class_<InstalledPlugin>(module, "InstalledPlugin")
       .def_readonly("provider", &InstalledPlugin::provider)

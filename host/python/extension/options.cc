@@ -15,7 +15,6 @@ namespace ephost::python {
 namespace {
 
 using Entries = std::map<std::string, std::string>;
-using Self = SessionOptionsObject;
 
 OptionList list_of(const Entries& entries) { return {entries.begin(), entries.end()}; }
 
@@ -82,7 +81,7 @@ void bind_run_options(py::module_& module) {
 }
 
 // The function may be called by the thread that creates a session, without the GIL.
-void set_progress(Self& self, const py::function& progress) {
+void set_progress(SessionOptionsObject& self, const py::function& progress) {
   const auto kept = keep(progress);
   self.values.set_progress_func(
       [kept, error = self.error, cancellation = self.cancellation](
@@ -99,7 +98,8 @@ void set_progress(Self& self, const py::function& progress) {
       });
 }
 
-void add_files_in_memory(Self& self, const std::vector<std::pair<std::string, py::buffer>>& files) {
+void add_files_in_memory(SessionOptionsObject& self,
+                         const std::vector<std::pair<std::string, py::buffer>>& files) {
   std::vector<FileInMemory> given;
   for (const auto& [name, buffer] : files) {
     const py::buffer_info info = buffer.request();
@@ -109,7 +109,8 @@ void add_files_in_memory(Self& self, const std::vector<std::pair<std::string, py
   self.values.add_external_initializers_from_files_in_memory(given);
 }
 
-void bind_providers(py::class_<Self>& options) {
+void bind_providers(py::class_<SessionOptionsObject>& options) {
+  using Self = SessionOptionsObject;
   options
       .def(
           "append_execution_provider",
@@ -169,6 +170,7 @@ RunScope::~RunScope() {
 
 void bind_options(py::module_& module) {
   bind_run_options(module);
+  using Self = SessionOptionsObject;
   py::class_<Self> options(module, "SessionOptions");
   options.def(py::init<>())
       .def(

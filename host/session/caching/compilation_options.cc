@@ -13,9 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status invalid(std::string message) {
-  return Status(StatusCode::kInvalidArgument, std::move(message));
-}
+using context::invalid_argument;
 
 Result<fs::path> output_file(const ModelCompilationOptions& options, const SessionConfig& config) {
   if (!options.output_model_path.empty()) return options.output_model_path;
@@ -23,7 +21,7 @@ Result<fs::path> output_file(const ModelCompilationOptions& options, const Sessi
   if (!options.input_model_path.empty()) {
     return context::context_model_path(options.input_model_path);
   }
-  return invalid(
+  return invalid_argument(
       "a model from memory has no name to derive its context model's from; set output_model_path "
       "or ep.context_file_path, or take the model as a buffer");
 }
@@ -71,7 +69,7 @@ Status check_choices(const ModelCompilationOptions& options) {
                      int{options.input_model_buffer.data() != nullptr} +
                      int{options.input_model_read_func != nullptr};
   if (inputs != 1) {
-    return invalid(
+    return invalid_argument(
         formatted("compile_model needs one model and got {}; "
                   "set one of input_model_path, input_model_buffer and input_model_read_func",
                   inputs));
@@ -80,18 +78,18 @@ Status check_choices(const ModelCompilationOptions& options) {
                       int{options.output_model_buffer != nullptr} +
                       int{options.output_model_write_func != nullptr};
   if (outputs > 1) {
-    return invalid(
+    return invalid_argument(
         "compile_model writes one model and got several places for it; set one of "
         "output_model_path, output_model_buffer and output_model_write_func");
   }
   if (options.error_if_output_exists && options.force_overwrite) {
-    return invalid(
+    return invalid_argument(
         "error_if_output_exists and force_overwrite exclude each other; set one of them");
   }
   const std::string& name = options.ep_context_binary_model_name;
   if (name.find('/') == std::string::npos) return Status::ok_status();
-  return invalid("ep_context_binary_model_name " + quote(name) +
-                 " has a folder in it; that goes to ep_context_binary_folder");
+  return invalid_argument("ep_context_binary_model_name " + quote(name) +
+                          " has a folder in it; that goes to ep_context_binary_folder");
 }
 
 Result<context::WriteOptions> compilation_write_options(const ModelCompilationOptions& options,
@@ -136,8 +134,8 @@ Result<std::vector<std::byte>> read_all(const ReadFunction& read,
     const std::span<std::byte> room = std::span(bytes).subspan(size);
     EPHOST_ASSIGN_OR_RETURN(const size_t count, read(room));
     if (count > room.size()) {
-      return invalid(formatted("input_model_read_func gives {} bytes where there is room for {}",
-                               count, room.size()));
+      return invalid_argument(formatted(
+          "input_model_read_func gives {} bytes where there is room for {}", count, room.size()));
     }
     size += count;
     if (count > 0) continue;

@@ -34,9 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status invalid(std::string message) {
-  return Status(StatusCode::kInvalidArgument, std::move(message));
-}
+using context::invalid_argument;
 
 session::ModelSource source_of(const ModelCompilationOptions& options) {
   session::ModelSource source{options.input_model_path, {}};
@@ -121,12 +119,12 @@ class ProfileCompilation {
   // INVALID_ARGUMENT where there is no folder for further models.
   [[nodiscard]] Status check(const context::WriteOptions& write) const {
     if (write.destination != context::Destination::kFile) {
-      return invalid(
+      return invalid_argument(
           "the context models for profiles of shapes are files beside the model, which goes to "
           "memory here; set output_model_path, or leave session.shapes.profiles out");
     }
     if (!write.write_payload) return Status::ok_status();
-    return invalid(
+    return invalid_argument(
         "the payloads of several context models, for profiles of shapes, would get the same names; "
         "leave out ep_context_data_write_func or session.shapes.profiles");
   }

@@ -39,7 +39,8 @@ int32_t known_type(int32_t type) {
   return std::ranges::find(kTypes, type) == std::end(kTypes) ? int32_t{EPH_DEVICE_OTHER} : type;
 }
 
-std::vector<const DeviceInfo*> find(std::span<const DeviceInfo> listed, std::string_view wanted) {
+std::vector<const DeviceInfo*> find_devices(std::span<const DeviceInfo> listed,
+                                            std::string_view wanted) {
   const auto named = std::ranges::find(listed, wanted, &DeviceInfo::id);
   if (named != listed.end()) return {&*named};
   const std::optional<TypeName> type = parse_type(wanted);
@@ -86,7 +87,7 @@ Result<std::vector<DeviceInfo>> choose_devices(std::string_view provider,
   }
   std::vector<const DeviceInfo*> chosen;
   for (const std::string& entry : wanted) {
-    const std::vector<const DeviceInfo*> found = find(listed, entry);
+    const std::vector<const DeviceInfo*> found = find_devices(listed, entry);
     if (found.empty()) {
       return Status(StatusCode::kInvalidArgument,
                     formatted("{} has no device {} here, only: {}; name one by its id, or by its "

@@ -28,7 +28,7 @@ bridge::ShapeProfile open_dimensions(const graph::Model& model) {
   return open;
 }
 
-std::string place_of(const bridge::ExtentRange& range) {
+std::string axis_text(const bridge::ExtentRange& range) {
   return formatted("{}[{}]", range.input, range.axis);
 }
 
@@ -39,7 +39,7 @@ bool is_same_place(const bridge::ExtentRange& a, const bridge::ExtentRange& b) {
 Status unknown_name(const std::string& name, const bridge::ShapeProfile& open) {
   std::vector<std::string> known;
   for (const bridge::ExtentRange& range : open) {
-    std::string text = range.symbol.empty() ? place_of(range) : range.symbol;
+    std::string text = range.symbol.empty() ? axis_text(range) : range.symbol;
     if (std::ranges::find(known, text) == known.end()) known.push_back(std::move(text));
   }
   return Status(StatusCode::kInvalidArgument,
@@ -54,7 +54,7 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
   for (const NamedRange& named : profile) {
     bool is_known = false;
     for (bridge::ExtentRange range : open) {
-      if (range.symbol != named.name && place_of(range) != named.name) continue;
+      if (range.symbol != named.name && axis_text(range) != named.name) continue;
       is_known = true;
       range.least = named.least;
       range.best = named.best;
@@ -65,7 +65,7 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
         return Status(StatusCode::kInvalidArgument,
                       formatted("a profile of the session states the dimension {} twice, by its "
                                 "name and by its place; leave one of them out",
-                                quote(place_of(range))));
+                                quote(axis_text(range))));
       }
       resolved.push_back(std::move(range));
     }

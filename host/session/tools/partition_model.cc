@@ -82,7 +82,7 @@ GraphPartitioning describe_graph(const graph::Graph& graph,
   return result;
 }
 
-std::vector<PluginOperator> describe_operators(const session::PreparedModel& prepared) {
+std::vector<PluginOperator> used_operators(const session::PreparedModel& prepared) {
   std::vector<PluginOperator> used;
   if (prepared.operators == nullptr) return used;
   std::map<std::tuple<std::string, std::string, int32_t>, PluginOperator> by_name;
@@ -110,7 +110,7 @@ ModelPartitioning describe_model(const session::PreparedModel& prepared) {
     result.graphs.push_back(describe_graph(graph, *one));
     if (result.coverage.ok()) result.coverage = partition::check_cover(graph, one->partitioning);
   }
-  result.plugin_operators = describe_operators(prepared);
+  result.plugin_operators = used_operators(prepared);
   for (const session::InlinedCall& call : prepared.inlined) {
     result.inlined.push_back({call.path, call.call, call.domain, call.nodes});
   }

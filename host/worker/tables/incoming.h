@@ -5,11 +5,17 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/worker/protocol/serialized.h"
 #include "host/worker/transport/message.h"
 
 namespace ephost::worker {
+
+// EP_FAIL: what a worker did that it must not do.
+[[nodiscard]] inline Status worker_fault(std::string what) {
+  return Status(StatusCode::kEpFail, std::move(what));
+}
 
 // EP_FAIL: "`what` that ...", where `what` is "an answer".
 template <class T>

@@ -10,6 +10,7 @@
 #include "host/worker/protocol/records.h"
 #include "host/worker/protocol/tensor_bytes.h"
 #include "host/worker/tables/host_graphs.h"
+#include "host/worker/tables/incoming.h"
 
 namespace ephost::worker {
 namespace {
@@ -20,8 +21,6 @@ constexpr uint64_t kPage = 4096;
 bool contains(std::span<const std::byte> outer, std::span<const std::byte> inner) {
   return inner.data() >= outer.data() && inner.data() + inner.size() <= outer.data() + outer.size();
 }
-
-Status broken(std::string text) { return Status(StatusCode::kEpFail, std::move(text)); }
 
 }  // namespace
 
@@ -172,7 +171,7 @@ Status RemoteRun::place_ranges() {
 Status RemoteRun::stage(size_t size) {
   EPHOST_ASSIGN_OR_RETURN(const SharedPlace place,
                           channel_.staging().take(size, staging_alignment()));
-  if (!outgoing_.refer(place.region)) return broken("too many regions");
+  if (!outgoing_.refer(place.region)) return worker_fault("too many regions");
   std::byte* const memory = place.region->bytes.data() + place.offset;
   for (const Range& range : ranges_) {
     if (!range.is_staged) continue;
@@ -280,7 +279,7 @@ Status RemoteRun::place_late(uint32_t output, wire::Answer& out) {
 
 Result<const eph_value*> RemoteRun::value_of(uint32_t number) const {
   if (number == 0 || number > numbered_.size()) {
-    return broken(formatted("names value {} of a run, which does not exist", number));
+    return worker_fault(formatted("names value {} of a run, which does not exist", number));
   }
   return numbered_[number - 1];
 }
@@ -292,7 +291,7 @@ Status RemoteRun::take_contents(const wire::Callback& callback) {
     const std::string& bytes = content.content();
     if (tensor == nullptr || !is_numeric(*tensor) || content.offset() > tensor->byte_size ||
         bytes.size() > tensor->byte_size - content.offset()) {
-      return broken(formatted(
+      return worker_fault(formatted(
           "wrote {} bytes at {} of value {} of a run, which is not a tensor that has them",
           bytes.size(), content.offset(), number));
     }
@@ -393,7 +392,7 @@ Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
       break;
     }
     case wire::RUN_MAKE_MAP: {
-      if (callback.numbers_size() != 2) return broken("makes a map without keys or values");
+      if (callback.numbers_size() != 2) return worker_fault("makes a map without keys or values");
       EPHOST_ASSIGN_OR_RETURN(const eph_value* const keys, value_of(callback.numbers(0)));
       EPHOST_ASSIGN_OR_RETURN(const eph_value* const values, value_of(callback.numbers(1)));
       const eph_value* made = nullptr;
@@ -416,7 +415,7 @@ Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
       break;
     }
     default:
-      return broken(formatted("asks {} of a run", static_cast<int>(callback.asked())));
+      return worker_fault(formatted("asks {} of a run", static_cast<int>(callback.asked())));
   }
   out.set_code(code);
   out.set_has_message(error.is_set());

@@ -17,8 +17,6 @@
 namespace ephost::worker {
 namespace {
 
-Status broken(std::string text) { return Status(StatusCode::kEpFail, std::move(text)); }
-
 eph_string id_of(const char* text) { return {text, std::char_traits<char>::length(text)}; }
 
 bool is_probe(wire::Call call) {
@@ -145,7 +143,7 @@ bool Worker::take_note(const wire::Callback& note, const HostTables* host) const
 Status Worker::take_posted(const Message& message, const HostTables* host) const {
   EPHOST_ASSIGN_OR_RETURN(const auto posted, read_message<wire::Callback>(message, "a post"));
   if (take_note(posted, host)) return {};
-  return broken(formatted("a post of {}", static_cast<int>(posted.asked())));
+  return worker_fault(formatted("a post of {}", static_cast<int>(posted.asked())));
 }
 
 Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& outgoing,
@@ -153,7 +151,7 @@ Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& o
   const HostTables* const host = subjects.host;
   const auto asked = callback.asked();
   const auto missing = [&] {
-    return broken(
+    return worker_fault(
         formatted("asks {} in a call that has nothing to do with it", static_cast<int>(asked)));
   };
   ErrorText error;

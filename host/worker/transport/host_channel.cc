@@ -12,8 +12,6 @@
 namespace ephost::worker {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // The watcher wakes those who wait when the worker ends. A process that the worker has left behind
 // could undo that, so that one looks again now and then.
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
@@ -76,7 +74,7 @@ Result<uint32_t> HostChannel::call_hot(uint32_t request_size, const CallOptions&
 Status HostChannel::begin(const CallOptions& options) {
   if (!state_->is_of_this_process() || !state_->is_usable()) return state_->status();
   page_->is_cancelled.store(0, std::memory_order_relaxed);
-  if (options.limit.count() != 0) deadline_ = Clock::now() + options.limit;
+  if (options.limit.count() != 0) deadline_ = std::chrono::steady_clock::now() + options.limit;
   return Status::ok_status();
 }
 
@@ -124,7 +122,7 @@ Result<Turn> HostChannel::wait(Turn passed, const CallOptions& options) {
     if (!state_->is_usable()) return take_last_posted(options, state_->status());
     std::chrono::nanoseconds slice = options.is_cancelled ? kSliceOfCancellation : kSlice;
     if (options.limit.count() != 0) {
-      const std::chrono::nanoseconds left = deadline_ - Clock::now();
+      const std::chrono::nanoseconds left = deadline_ - std::chrono::steady_clock::now();
       if (left.count() <= 0) {
         const std::chrono::duration<double> limit = options.limit;
         state_->kill(formatted("it took longer than {} s{}{}", limit.count(),

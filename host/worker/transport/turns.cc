@@ -10,8 +10,6 @@
 namespace ephost::worker {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Longer than a small kernel runs, and about as long as waking a thread takes.
 constexpr std::chrono::microseconds kSpin{20};
 // Waits in a row that spinning did not cover before spinning stops, and how many are then skipped
@@ -34,6 +32,7 @@ void pause_briefly() {
 }
 
 bool spin(const ChannelPage& page, uint32_t mine) {
+  using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + kSpin;
   do {
     for (int i = 0; i < 32; ++i) {

@@ -16,11 +16,11 @@ namespace ephost::worker {
 namespace {
 
 // A host that dies takes the worker along, so there is nothing to look for in between.
-constexpr std::chrono::seconds kSlice{10};
+constexpr std::chrono::seconds kIdleSlice{10};
 
 uint32_t wait(ChannelPage& page, Turn last, SpinBudget& spin) {
   uint32_t turn = static_cast<uint32_t>(last);
-  while (turn == static_cast<uint32_t>(last)) turn = wait_for_turn(page, last, spin, kSlice);
+  while (turn == static_cast<uint32_t>(last)) turn = wait_for_turn(page, last, spin, kIdleSlice);
   return turn;
 }
 

@@ -12,8 +12,6 @@
 
 namespace ephost_cpu {
 
-inline constexpr uint64_t kAllFloats = kFloat | kHalf;
-
 // The type that such a kernel computes in: double for double, float for the others.
 [[nodiscard]] constexpr int32_t compute_type(int32_t element_type) {
   return element_type == EPH_ELEMENT_DOUBLE ? EPH_ELEMENT_DOUBLE : EPH_ELEMENT_FLOAT;

@@ -10,15 +10,20 @@ namespace {
 
 // Kernels of tensors of numbers call none of these.
 constexpr char kOnlyNumbers[] = "only tensors of numbers are supported here";
-using Refused = RefusedSlots<kOnlyNumbers>;
+using RefusedInNested = RefusedSlots<kOnlyNumbers>;
 
 }  // namespace
 
-const eph_run_api NestedRun::kApi = {sizeof(eph_run_api),   &do_allocate,
-                                     &Refused::set_string,  &do_scratch,
-                                     &do_is_cancelled,      &Refused::create_tensor,
-                                     &Refused::set_element, &Refused::create_sequence,
-                                     &Refused::create_map,  &Refused::set_output};
+const eph_run_api NestedRun::kApi = {sizeof(eph_run_api),
+                                     &do_allocate,
+                                     &RefusedInNested::set_string,
+                                     &do_scratch,
+                                     &do_is_cancelled,
+                                     &RefusedInNested::create_tensor,
+                                     &RefusedInNested::set_element,
+                                     &RefusedInNested::create_sequence,
+                                     &RefusedInNested::create_map,
+                                     &RefusedInNested::set_output};
 
 eph_value make_tensor_view(const void* data, const Dims& shape, int32_t element_type) {
   eph_value value = {};

@@ -8,9 +8,9 @@ namespace {
 
 // Version 2 describes an operation first; version 3 makes its primitive descriptor in one step.
 template <class Primitive, class... Arguments>
-typename Primitive::primitive_desc describe(const dnnl::engine& engine,
-                                            const dnnl::primitive_attr& attributes,
-                                            const Arguments&... arguments) {
+typename Primitive::primitive_desc describe_primitive(const dnnl::engine& engine,
+                                                      const dnnl::primitive_attr& attributes,
+                                                      const Arguments&... arguments) {
 #if DNNL_VERSION_MAJOR >= 3
   return {engine, arguments..., attributes};
 #else
@@ -18,7 +18,7 @@ typename Primitive::primitive_desc describe(const dnnl::engine& engine,
 #endif
 }
 
-dnnl::memory::dims dims_of(const dnnl::memory::desc& desc) {
+dnnl::memory::dims desc_dims(const dnnl::memory::desc& desc) {
 #if DNNL_VERSION_MAJOR >= 3
   return desc.get_dims();
 #else
@@ -31,8 +31,8 @@ dnnl::memory::dims dims_of(const dnnl::memory::desc& desc) {
 bool is_one_column_of_one_channel(const ConvolutionTensors& tensors,
                                   const ConvolutionWindows& windows) {
   const std::size_t kernel = windows.strides.size();
-  const dnnl::memory::dims weights = dims_of(tensors.weights);
-  return weights[weights.size() - kernel - 1] == 1 && dims_of(tensors.y).back() == 1 &&
+  const dnnl::memory::dims weights = desc_dims(tensors.weights);
+  return weights[weights.size() - kernel - 1] == 1 && desc_dims(tensors.y).back() == 1 &&
          windows.strides.back() > 1;
 }
 
@@ -41,7 +41,7 @@ bool is_one_column_of_one_channel(const ConvolutionTensors& tensors,
 bool repeats_b([[maybe_unused]] const dnnl::memory::desc& b,
                [[maybe_unused]] const dnnl::memory::desc& y) {
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl::memory::dims of_b = dims_of(b), of_y = dims_of(y);
+  const dnnl::memory::dims of_b = desc_dims(b), of_y = desc_dims(y);
   for (std::size_t d = 0; d + 2 < of_y.size(); ++d) {
     if (of_b[d] == 1 && of_y[d] != 1) return true;
   }
@@ -136,8 +136,9 @@ void scale_result(float factor, [[maybe_unused]] dnnl::primitive_attr& attribute
 dnnl::matmul::primitive_desc describe_matmul(
     const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const dnnl::memory::desc& a,
     const dnnl::memory::desc& b, const dnnl::memory::desc* bias, const dnnl::memory::desc& y) {
-  auto description = bias == nullptr ? describe<dnnl::matmul>(engine, attributes, a, b, y)
-                                     : describe<dnnl::matmul>(engine, attributes, a, b, *bias, y);
+  auto description = bias == nullptr
+                         ? describe_primitive<dnnl::matmul>(engine, attributes, a, b, y)
+                         : describe_primitive<dnnl::matmul>(engine, attributes, a, b, *bias, y);
   if (repeats_b(b, y)) pass_over(description, "brg_matmul");
   return description;
 }
@@ -151,10 +152,11 @@ dnnl::convolution_forward::primitive_desc describe_convolution(
   const auto& [strides, gaps, begin, end] = windows;
   auto description =
       bias == nullptr
-          ? describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
-                                                y, strides, gaps, begin, end)
-          : describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
-                                                *bias, y, strides, gaps, begin, end);
+          ? describe_primitive<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x,
+                                                          weights, y, strides, gaps, begin, end)
+          : describe_primitive<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x,
+                                                          weights, *bias, y, strides, gaps, begin,
+                                                          end);
   if (is_one_column_of_one_channel(tensors, windows)) pass_over(description, "brg_conv_fwd");
   return description;
 }

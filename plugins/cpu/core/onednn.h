@@ -27,6 +27,9 @@
 
 namespace ephost_cpu {
 
+using Desc = dnnl::memory::desc;
+using DataType = dnnl::memory::data_type;
+
 struct OneDnn {
   dnnl::engine engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
   // Tells the host that constants are unlikely to be read again; empty if the host does not ask for

@@ -24,6 +24,15 @@ struct Inputs {
   uint32_t same_type = 0;  // bit i: input i has the type of the first one with a bit
 };
 
+// The inputs of many operators; alike: of one type.
+inline constexpr Inputs kNoInputs = {.required = 0};
+inline constexpr Inputs kTwoInputs = {.required = 2};
+inline constexpr Inputs kThreeInputs = {.required = 3};
+inline constexpr Inputs kTwoAlike = {.required = 2, .same_type = 0b11};
+inline constexpr Inputs kTwoOrThreeAlike = {.required = 2, .same_type = 0b111};
+inline constexpr Inputs kThreeAlike = {.required = 3, .same_type = 0b111};
+inline constexpr Inputs kAllAlike = {.required = 1, .same_type = ~0U};
+
 // Fits the operator's versions from `since` to `until`, both inclusive. Where a rule allows float,
 // float16 and bfloat16 are allowed too (widening.h).
 struct KernelEntry {
@@ -48,6 +57,10 @@ inline constexpr auto kInputTypes = [] {
   for (uint32_t i = 0; i < sizeof...(types); ++i) rules[i] = {i, 0, kSets[i]};
   return rules;
 }();
+
+inline constexpr auto& kTwoFloats = kInputTypes<kFloat, kFloat>;
+inline constexpr auto& kThreeFloats = kInputTypes<kFloat, kFloat, kFloat>;
+inline constexpr auto& kTwoNumbers = kInputTypes<kNumbers, kNumbers>;
 
 // A rule for all inputs of a variadic operator.
 template <uint64_t types>

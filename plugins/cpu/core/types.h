@@ -14,7 +14,9 @@ namespace ephost_cpu {
 template <int32_t... types>
 inline constexpr uint64_t kTypeSet = ((uint64_t{1} << types) | ... | 0);
 
+inline constexpr uint64_t kOnlyFloat = kTypeSet<EPH_ELEMENT_FLOAT>;
 inline constexpr uint64_t kFloat = kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE>;
+inline constexpr uint64_t kBytes = kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
 inline constexpr uint64_t kWideInts =
     kTypeSet<EPH_ELEMENT_INT32, EPH_ELEMENT_INT64, EPH_ELEMENT_UINT32, EPH_ELEMENT_UINT64>;
 inline constexpr uint64_t kSignedInts =
@@ -23,8 +25,11 @@ inline constexpr uint64_t kInts =
     kSignedInts |
     kTypeSet<EPH_ELEMENT_UINT8, EPH_ELEMENT_UINT16, EPH_ELEMENT_UINT32, EPH_ELEMENT_UINT64>;
 inline constexpr uint64_t kNumbers = kFloat | kInts;
+inline constexpr uint64_t kWideNumbers = kFloat | kWideInts;
 inline constexpr uint64_t kBool = kTypeSet<EPH_ELEMENT_BOOL>;
 inline constexpr uint64_t kHalf = kTypeSet<EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16>;
+inline constexpr uint64_t kUpToFloat = kOnlyFloat | kHalf;
+inline constexpr uint64_t kAllFloats = kFloat | kHalf;
 inline constexpr uint64_t kFloat8 = kTypeSet<EPH_ELEMENT_FLOAT8E4M3FN, EPH_ELEMENT_FLOAT8E4M3FNUZ,
                                              EPH_ELEMENT_FLOAT8E5M2, EPH_ELEMENT_FLOAT8E5M2FNUZ>;
 // Powers of two without a sign.
@@ -34,6 +39,7 @@ inline constexpr uint64_t kTwoBits = kTypeSet<EPH_ELEMENT_UINT2, EPH_ELEMENT_INT
 inline constexpr uint64_t kPacked =
     kTwoBits | kTypeSet<EPH_ELEMENT_UINT4, EPH_ELEMENT_INT4, EPH_ELEMENT_FLOAT4E2M1>;
 inline constexpr uint64_t kString = kTypeSet<EPH_ELEMENT_STRING>;
+inline constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
 inline constexpr uint64_t kInt64 = kTypeSet<EPH_ELEMENT_INT64>;
 inline constexpr uint64_t kIndices = kTypeSet<EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
 // Types whose elements can be moved as bytes, and those types with strings.

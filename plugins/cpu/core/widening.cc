@@ -13,7 +13,7 @@ bool is_half(int32_t type) { return (kHalf & eph::type_bit(type)) != 0; }
 
 // Kernels that make sequences or maps list all of their types themselves.
 constexpr char kNoHalves[] = "float16 and bfloat16 are not supported here";
-using Refused = RefusedSlots<kNoHalves>;
+using RefusedInWidened = RefusedSlots<kNoHalves>;
 
 }  // namespace
 
@@ -49,11 +49,16 @@ const eph_value* WidenedConstants::find(std::size_t input) const {
   return found == constants_.end() ? nullptr : &(*found)->value;
 }
 
-const eph_run_api WidenedRun::kApi = {sizeof(eph_run_api),   &do_allocate,
-                                      &do_set_string,        &do_scratch,
-                                      &do_is_cancelled,      &Refused::create_tensor,
-                                      &Refused::set_element, &Refused::create_sequence,
-                                      &Refused::create_map,  &Refused::set_output};
+const eph_run_api WidenedRun::kApi = {sizeof(eph_run_api),
+                                      &do_allocate,
+                                      &do_set_string,
+                                      &do_scratch,
+                                      &do_is_cancelled,
+                                      &RefusedInWidened::create_tensor,
+                                      &RefusedInWidened::set_element,
+                                      &RefusedInWidened::create_sequence,
+                                      &RefusedInWidened::create_map,
+                                      &RefusedInWidened::set_output};
 
 template <class T>
 T* WidenedRun::array(uint32_t count) {

@@ -17,7 +17,7 @@ struct KernelEntry;
 
 // The element types that are allowed by a rule with this set.
 [[nodiscard]] constexpr uint64_t widened(uint64_t types) {
-  return (types & kTypeSet<EPH_ELEMENT_FLOAT>) != 0 ? types | kHalf : types;
+  return (types & kOnlyFloat) != 0 ? types | kHalf : types;
 }
 
 // Whether an input of that type is converted for a kernel of that entry.

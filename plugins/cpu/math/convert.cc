@@ -183,10 +183,10 @@ Loop find_loop(int32_t from_type, int32_t to_type) {
 }
 
 bool is_rare(int32_t type) { return is_short_float(type) || is_packed(type); }
-bool is_floating(int32_t type) { return ((kFloat | kHalf) & eph::type_bit(type)) != 0; }
+bool is_floating(int32_t type) { return (kAllFloats & eph::type_bit(type)) != 0; }
 
 template <class F>
-void dispatch_bits(int32_t packed_type, const F& f) {
+void dispatch_packed_bits(int32_t packed_type, const F& f) {
   if (packed_bits(packed_type) == 4) return f(std::integral_constant<int, 4>{});
   f(std::integral_constant<int, 2>{});
 }
@@ -216,11 +216,11 @@ void pack(const uint8_t* bytes, uint8_t* packed, int64_t count) {
 }
 
 // Elements of common types on the way from or to a rare one.
-constexpr int64_t kBlock = 512;  // a multiple of 4, so that blocks share no byte
-union Block {
-  std::array<double, kBlock> doubles;
-  std::array<float, kBlock> floats;
-  std::array<uint8_t, kBlock> bytes;
+constexpr int64_t kConvertBlock = 512;  // a multiple of 4, so that blocks share no byte
+union ConvertBlock {
+  std::array<double, kConvertBlock> doubles;
+  std::array<float, kConvertBlock> floats;
+  std::array<uint8_t, kConvertBlock> bytes;
 };
 struct Elements {
   const void* data;
@@ -232,11 +232,11 @@ void convert_usual(Elements from, void* to, int32_t to_type, int64_t count) {
 }
 
 // The elements from `begin` on, in a common type; they are in `block` if they had a rare one.
-Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block) {
+Elements decode_block(Elements from, int64_t begin, int64_t count, ConvertBlock& block) {
   const char* first = static_cast<const char*>(from.data) + storage_size(from.type, begin);
   if (!is_rare(from.type)) return {first, from.type};
   const auto* codes = reinterpret_cast<const uint8_t*>(first);
-  std::array<uint8_t, kBlock> unpacked;
+  std::array<uint8_t, kConvertBlock> unpacked;
   if (is_packed(from.type)) {
     unpack_elements(from.type, codes, unpacked.data(), count);
     codes = unpacked.data();
@@ -253,7 +253,7 @@ Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block)
 // is precise enough.
 void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count,
                    Narrowing narrowing) {
-  Block block;
+  ConvertBlock block;
   if (element_size(from.type) >= 4 && from.type != EPH_ELEMENT_FLOAT) {
     convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
     return encode_short_floats(to_type, block.doubles.data(), codes, count, narrowing);
@@ -274,7 +274,7 @@ void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t cou
   if (!is_floating(from.type)) return convert_usual(from, codes, storage, count);
   const int numbers = 1 << packed_bits(to_type);
   const int low = storage == EPH_ELEMENT_INT8 ? -numbers / 2 : 0;
-  Block block;
+  ConvertBlock block;
   convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
   for (int64_t i = 0; i < count; ++i) {
     const auto rounded = saturate<int64_t>(std::nearbyint(block.doubles[i]));
@@ -285,7 +285,7 @@ void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t cou
 
 void convert_block(Elements from, char* to, int32_t to_type, int64_t count, Narrowing narrowing) {
   if (!is_rare(to_type)) return convert_usual(from, to, to_type, count);
-  std::array<uint8_t, kBlock> codes;
+  std::array<uint8_t, kConvertBlock> codes;
   if (is_short_float(to_type)) {
     encode_floats(from, to_type, codes.data(), count, narrowing);
   } else {
@@ -297,12 +297,12 @@ void convert_block(Elements from, char* to, int32_t to_type, int64_t count, Narr
 }
 
 void convert_rare(Elements from, char* to, int32_t to_type, int64_t count, Narrowing narrowing) {
-  const int64_t blocks = count / kBlock + (count % kBlock != 0 ? 1 : 0);
-  parallel_for(blocks, 5.0 * kBlock, [&](int64_t begin, int64_t end) {
+  const int64_t blocks = count / kConvertBlock + (count % kConvertBlock != 0 ? 1 : 0);
+  parallel_for(blocks, 5.0 * kConvertBlock, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
-      const int64_t first = b * kBlock;
-      const int64_t length = std::min(kBlock, count - first);
-      Block block;
+      const int64_t first = b * kConvertBlock;
+      const int64_t length = std::min(kConvertBlock, count - first);
+      ConvertBlock block;
       convert_block(decode_block(from, first, length, block), to + storage_size(to_type, first),
                     to_type, length, narrowing);
     }
@@ -316,11 +316,12 @@ uint16_t float_to_half(float value) { return narrow_to_half(value); }
 
 void unpack_elements(int32_t element_type, const uint8_t* packed, uint8_t* bytes, int64_t count) {
   const bool is_signed = unpacked_type(element_type) == EPH_ELEMENT_INT8;
-  dispatch_bits(element_type, [&](auto bits) { unpack<bits>(packed, is_signed, bytes, count); });
+  dispatch_packed_bits(element_type,
+                       [&](auto bits) { unpack<bits>(packed, is_signed, bytes, count); });
 }
 
 void pack_elements(int32_t element_type, const uint8_t* bytes, uint8_t* packed, int64_t count) {
-  dispatch_bits(element_type, [&](auto bits) { pack<bits>(bytes, packed, count); });
+  dispatch_packed_bits(element_type, [&](auto bits) { pack<bits>(bytes, packed, count); });
 }
 
 uint8_t repeat_element(int32_t element_type, uint8_t byte) {

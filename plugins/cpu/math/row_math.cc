@@ -11,7 +11,7 @@ namespace ephost_cpu {
 namespace {
 
 // The terms of a sum, each computed from one float.
-struct Plain {
+struct PlainTerm {
   CPU_INLINE float operator()(float x) const { return x; }
 };
 struct ShiftedSquare {
@@ -27,21 +27,21 @@ struct ShiftedExp {
 };
 
 // Functions that combine two numbers, or two vectors of numbers, into one.
-struct Plus {
+struct JoinSum {
   template <class V>
   CPU_INLINE void operator()(V& a, const V& b) const {
     a += b;
   }
 };
 // NaN on either side gives NaN. A single instruction depends on `a`.
-struct Greater {
+struct JoinMax {
   template <class V>
   CPU_INLINE void operator()(V& a, const V& b) const {
     const V larger = b > a ? b : a;
     a = b != b ? b : larger;
   }
 };
-struct Smaller {
+struct JoinMin {
   template <class V>
   CPU_INLINE void operator()(V& a, const V& b) const {
     const V smaller = b < a ? b : a;
@@ -51,7 +51,7 @@ struct Smaller {
 
 constexpr int64_t kLanes = 32;
 constexpr int64_t kFewLanes = 8;
-constexpr int64_t kBlock = 4096;
+constexpr int64_t kSumBlock = 4096;
 
 // The compiler splits longer vectors before it considers the instruction set of a clone.
 using Floats4 = float __attribute__((vector_size(16)));
@@ -90,31 +90,31 @@ CPU_INLINE float join_terms(Join join, Term term, float start, const float* x, i
   return rest;
 }
 
-// The sum of at most kBlock terms.
+// The sum of at most kSumBlock terms.
 template <class Term>
 CPU_SIMD float sum_block(Term term, const float* x, int64_t count) {
-  return join_terms(Plus{}, term, 0, x, count);
+  return join_terms(JoinSum{}, term, 0, x, count);
 }
 
 template <class Term>
 double sum_row(Term term, const float* x, int64_t count) {
   double sum = 0;
-  for (int64_t i = 0; i < count; i += kBlock) {
-    sum += static_cast<double>(sum_block(term, x + i, std::min(kBlock, count - i)));
+  for (int64_t i = 0; i < count; i += kSumBlock) {
+    sum += static_cast<double>(sum_block(term, x + i, std::min(kSumBlock, count - i)));
   }
   return sum;
 }
 
-// Stores the terms too, of which there are at most kBlock.
+// Stores the terms too, of which there are at most kSumBlock.
 CPU_SIMD float exp_block(const float* x, float shift, float* y, int64_t count) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) y[i] = fast_exp_negative(x[i] - shift);
-  return join_terms(Plus{}, Plain{}, 0, y, count);
+  return join_terms(JoinSum{}, PlainTerm{}, 0, y, count);
 }
 
 template <class Choice>
 CPU_SIMD float choose(Choice choice, const float* x, int64_t count) {
-  return join_terms(choice, Plain{}, x[0], x, count);
+  return join_terms(choice, PlainTerm{}, x[0], x, count);
 }
 
 CPU_SIMD void affine(const float* x, float scale, float shift, float* y, int64_t count) {
@@ -136,7 +136,7 @@ CPU_SIMD void weighted(const float* x, float scale, float shift, const float* we
 
 }  // namespace
 
-double row_sum(const float* x, int64_t count) { return sum_row(Plain{}, x, count); }
+double row_sum(const float* x, int64_t count) { return sum_row(PlainTerm{}, x, count); }
 double row_sum(const double* x, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += x[i];
@@ -159,13 +159,13 @@ double row_sum_magnitudes(const double* x, int64_t count) {
   return sum;
 }
 
-float row_max(const float* x, int64_t count) { return choose(Greater{}, x, count); }
+float row_max(const float* x, int64_t count) { return choose(JoinMax{}, x, count); }
 double row_max(const double* x, int64_t count) {
   double best = x[0];
   for (int64_t i = 1; i < count; ++i) best = best > x[i] || std::isnan(best) ? best : x[i];
   return best;
 }
-float row_min(const float* x, int64_t count) { return choose(Smaller{}, x, count); }
+float row_min(const float* x, int64_t count) { return choose(JoinMin{}, x, count); }
 double row_min(const double* x, int64_t count) {
   double best = x[0];
   for (int64_t i = 1; i < count; ++i) best = best < x[i] || std::isnan(best) ? best : x[i];
@@ -183,8 +183,8 @@ double row_sum_exp(const double* x, double shift, int64_t count) {
 
 double row_exp(const float* x, float shift, float* y, int64_t count) {
   double sum = 0;
-  for (int64_t i = 0; i < count; i += kBlock) {
-    sum += static_cast<double>(exp_block(x + i, shift, y + i, std::min(kBlock, count - i)));
+  for (int64_t i = 0; i < count; i += kSumBlock) {
+    sum += static_cast<double>(exp_block(x + i, shift, y + i, std::min(kSumBlock, count - i)));
   }
   return sum;
 }

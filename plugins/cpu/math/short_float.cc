@@ -112,7 +112,7 @@ uint8_t encode_power(T value, Narrowing narrowing) {
 
 using Numbers = std::array<float, 256>;
 
-const Numbers& numbers_of(int32_t element_type) {
+const Numbers& number_table(int32_t element_type) {
   const auto make = [](const auto& decode_code) {
     Numbers numbers;
     for (std::size_t code = 0; code < numbers.size(); ++code) {
@@ -149,7 +149,7 @@ bool is_short_float(int32_t element_type) {
 }
 
 void decode_short_floats(int32_t element_type, const uint8_t* codes, float* values, int64_t count) {
-  const Numbers& numbers = numbers_of(element_type);
+  const Numbers& numbers = number_table(element_type);
   for (int64_t i = 0; i < count; ++i) values[i] = numbers[codes[i]];
 }
 

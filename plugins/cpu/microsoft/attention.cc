@@ -7,7 +7,6 @@
 #include "plugins/cpu/microsoft/attention_part.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {
@@ -154,9 +153,7 @@ class ProjectedAttention final : public Kernel {
   AttentionPart part_;
 };
 
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
-
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMicrosoftAttentionKernels[] = {
     {"Attention",
      1,
      1,
@@ -213,11 +210,9 @@ void infer_projected(eph::Inference& node) {
   infer::set_optional(node, 1, type, present);
 }
 
-constexpr uint64_t kFloats = kOnlyFloat | kHalf;
-
 }  // namespace
 
-Table microsoft_attention_kernels() { return kEntries; }
+Table microsoft_attention_kernels() { return kMicrosoftAttentionKernels; }
 
 Refusals microsoft_attention_refusals() {
   static constexpr Refusal kRefusals[] = {{"Attention", &why_refused_projected}};
@@ -228,15 +223,15 @@ Definitions define_attention() {
   return {
       eph::Operator(kMicrosoft, "Attention", 1)
           .description("Self-attention over a projection of the input.")
-          .input("input", "T", kFloats)
-          .input("weights", "T", kFloats, 0, "[input size, sizes of Q, K and V]")
-          .input("bias", "T", kFloats, eph::kOptional)
+          .input("input", "T", kUpToFloat)
+          .input("weights", "T", kUpToFloat, 0, "[input size, sizes of Q, K and V]")
+          .input("bias", "T", kUpToFloat, eph::kOptional)
           .input("mask_index", "M", kInt32, eph::kOptional)
-          .input("past", "T", kFloats, eph::kOptional)
-          .input("attention_bias", "T", kFloats, eph::kOptional)
+          .input("past", "T", kUpToFloat, eph::kOptional)
+          .input("attention_bias", "T", kUpToFloat, eph::kOptional)
           .input("past_sequence_length", "M", kInt32, eph::kOptional)
-          .output("output", "T", kFloats)
-          .output("present", "T", kFloats, eph::kOptional)
+          .output("output", "T", kUpToFloat)
+          .output("present", "T", kUpToFloat, eph::kOptional)
           .attribute("do_rotary", 0)
           .attribute("mask_filter_value", kMaskFilter)
           .required_attribute("num_heads", EPH_ATTRIBUTE_INT)

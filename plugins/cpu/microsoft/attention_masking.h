@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "plugins/cpu/microsoft/attention_part.h"
@@ -10,7 +9,6 @@
 namespace ephost_cpu {
 
 inline constexpr float kMaskFilter = -10000;
-inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 inline int64_t read_heads(const NodeContext& context) {
   const int64_t heads = context.node().get_int("num_heads", 0);

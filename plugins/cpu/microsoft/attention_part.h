@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "plugins/cpu/core/kernel.h"
@@ -49,6 +50,9 @@ class AttentionPart {
  private:
   std::unique_ptr<Kernel> part_;
 };
+
+// What is added to the score of a key that a query must not see.
+inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 // Builds what is added to the scores.
 class ScoreMask {

@@ -32,8 +32,8 @@ CPU_INLINE void unpack_bits(const uint8_t* packed, float zero_point, float scale
   }
 }
 
-CPU_SIMD void unpack(int bits, const uint8_t* packed, float zero_point, float scale, float* to,
-                     int64_t count) {
+CPU_SIMD void unpack_block(int bits, const uint8_t* packed, float zero_point, float scale,
+                           float* to, int64_t count) {
   if (bits == 4) return unpack_bits<4>(packed, zero_point, scale, to, count);
   if (bits == 8) return unpack_bits<8>(packed, zero_point, scale, to, count);
   unpack_bits<2>(packed, zero_point, scale, to, count);
@@ -130,7 +130,7 @@ CPU_AVX512 void multiply_tile(const BlockWeights& b, const float* a, int64_t col
 }
 
 template <class Code, int kRows, int kColumns>
-void multiply_rows(const BlockWeights& b, const float* a, int64_t begin, int64_t end, float* y) {
+void multiply_tiles(const BlockWeights& b, const float* a, int64_t begin, int64_t end, float* y) {
   int64_t column = begin;
   for (; column + kColumns <= end; column += kColumns) {
     multiply_tile<Code, kRows, kColumns>(b, a, column, y);
@@ -145,9 +145,9 @@ void multiply_all(const BlockWeights& b, const float* a, int64_t rows, int64_t b
   const int64_t stride = arranged_length(b);
   int64_t r = 0;
   for (; r + kAtOnce <= rows; r += kAtOnce) {
-    multiply_rows<Code, kAtOnce, 2>(b, a + r * stride, begin, end, y + r * b.n);
+    multiply_tiles<Code, kAtOnce, 2>(b, a + r * stride, begin, end, y + r * b.n);
   }
-  for (; r < rows; ++r) multiply_rows<Code, 1, 4>(b, a + r * stride, begin, end, y + r * b.n);
+  for (; r < rows; ++r) multiply_tiles<Code, 1, 4>(b, a + r * stride, begin, end, y + r * b.n);
 }
 
 template <class Code>
@@ -190,7 +190,7 @@ void BlockWeights::unpack_column(int64_t column, int64_t begin, int64_t end, flo
       done = runs * kRun;
     }
 #endif
-    unpack(bits, from + done * bits / 8, zero, scale, out + done, last - at - done);
+    unpack_block(bits, from + done * bits / 8, zero, scale, out + done, last - at - done);
     at = last;
   }
 }

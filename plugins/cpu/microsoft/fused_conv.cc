@@ -5,13 +5,12 @@
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
 #include "plugins/cpu/microsoft/part.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {
 
 // The activation of a node of FusedConv, or why it is not supported.
-std::string read_activation(const eph::NodeView& node, Activation& activation) {
+std::string read_conv_activation(const eph::NodeView& node, Activation& activation) {
   std::string why_not;
   if (!parse_activation(node.get_string("activation", ""), activation.kind, why_not)) {
     return why_not;
@@ -28,20 +27,12 @@ std::string read_activation(const eph::NodeView& node, Activation& activation) {
   return {};
 }
 
-struct AddOp {
-  static constexpr double kCost = 0.25;
-  template <class T>
-  CPU_INLINE T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-
 // Inputs: X, W, B, and Z, which is added before the activation.
 class FusedConv final : public Kernel {
  public:
   explicit FusedConv(const NodeContext& context)
       : Kernel(context), conv_(make_part("Conv", 11, context, true)) {
-    (void)read_activation(context.node(), activation_);
+    (void)read_conv_activation(context.node(), activation_);
   }
 
   std::unique_ptr<eph::State> create_state() override { return conv_->create_state(); }
@@ -58,7 +49,7 @@ class FusedConv final : public Kernel {
       }
       dispatch<float, double>(y.element_type, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        broadcast_binary<T, T, T>(AddOp(), y.data, shape, z->data, shape, y.data, shape);
+        broadcast_binary<T, T, T>(PlainSum(), y.data, shape, z->data, shape, y.data, shape);
       });
     }
     activation_.apply(y.element_type, y.data, element_count(shape));
@@ -114,18 +105,17 @@ class NhwcMaxPool final : public ChannelsLast {
 };
 
 constexpr auto& kConvTypes = kInputTypes<kFloat, kFloat, kFloat, kFloat>;
-constexpr auto& kNhwcTypes = kInputTypes<kFloat, kFloat, kFloat>;
 constexpr Inputs kConvInputs = {.required = 2, .same_type = 0b1111};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kFusedConvKernels[] = {
     {"FusedConv", 1, 1, kConvInputs, kConvTypes, &make<FusedConv>, kMicrosoft},
-    {"NhwcConv", 1, 1, kConvInputs, kNhwcTypes, &make<NhwcConv>, kMicrosoft},
+    {"NhwcConv", 1, 1, kConvInputs, kThreeFloats, &make<NhwcConv>, kMicrosoft},
     {"NhwcMaxPool", 1, 1, {}, kInputTypes<kBytes>, &make<NhwcMaxPool>, kMicrosoft},
 };
 
 std::string why_refused_conv(const NodeContext& context) {
   Activation activation;
-  return read_activation(context.node(), activation);
+  return read_conv_activation(context.node(), activation);
 }
 
 // ---- Definitions --------------------------------------------------------------------------------
@@ -162,7 +152,7 @@ void infer_pool(eph::Inference& node) {
              infer::pool(node.node(), infer::shape_of(node, 0), true));
 }
 
-constexpr uint64_t kFloats = kFloat | kTypeSet<EPH_ELEMENT_FLOAT16>;
+constexpr uint64_t kConvFloats = kFloat | kTypeSet<EPH_ELEMENT_FLOAT16>;
 
 eph::Operator with_window(eph::Operator made) {
   return made.attribute("auto_pad", "NOTSET")
@@ -171,20 +161,20 @@ eph::Operator with_window(eph::Operator made) {
       .optional_attribute("strides", EPH_ATTRIBUTE_INTS);
 }
 
-eph::Operator convolution(std::string_view name, std::string_view description) {
+eph::Operator conv_operator(std::string_view name, std::string_view description) {
   return with_window(eph::Operator(kMicrosoft, name, 1))
       .description(description)
-      .input("X", "T", kFloats)
-      .input("W", "T", kFloats)
-      .input("B", "T", kFloats, eph::kOptional)
-      .output("Y", "T", kFloats)
+      .input("X", "T", kConvFloats)
+      .input("W", "T", kConvFloats)
+      .input("B", "T", kConvFloats, eph::kOptional)
+      .output("Y", "T", kConvFloats)
       .attribute("group", 1)
       .optional_attribute("kernel_shape", EPH_ATTRIBUTE_INTS);
 }
 
 }  // namespace
 
-Table fused_conv_kernels() { return kEntries; }
+Table fused_conv_kernels() { return kFusedConvKernels; }
 
 Refusals fused_conv_refusals() {
   static constexpr Refusal kRefusals[] = {{"FusedConv", &why_refused_conv}};
@@ -193,12 +183,13 @@ Refusals fused_conv_refusals() {
 
 Definitions define_fused_convs() {
   return {
-      convolution("FusedConv", "An activation of the convolution of X and W, plus B, plus Z.")
-          .input("Z", "T", kFloats, eph::kOptional, "has the shape of Y")
+      conv_operator("FusedConv", "An activation of the convolution of X and W, plus B, plus Z.")
+          .input("Z", "T", kConvFloats, eph::kOptional, "has the shape of Y")
           .optional_attribute("activation", EPH_ATTRIBUTE_STRING)
           .optional_attribute("activation_params", EPH_ATTRIBUTE_FLOATS)
           .infer(&infer_fused),
-      convolution("NhwcConv", "Conv of an X whose channels are the last dimension, as those of Y.")
+      conv_operator("NhwcConv",
+                    "Conv of an X whose channels are the last dimension, as those of Y.")
           .infer(&infer_nhwc),
       with_window(eph::Operator(kMicrosoft, "NhwcMaxPool", 1))
           .description("MaxPool of an X whose channels are the last dimension, as those of Y.")

@@ -39,7 +39,8 @@ Dims permuted(const Dims& shape, Transposition transposition) {
 
 // The elements in the order in which they are multiplied.
 template <class T>
-const T* permute(eph::Run& run, const T* from, const Dims& shape, Transposition transposition) {
+const T* permute_operand(eph::Run& run, const T* from, const Dims& shape,
+                         Transposition transposition) {
   const Dims strides = dense_strides(shape);
   const int64_t count = element_count(shape);
   Dims extents;
@@ -121,7 +122,7 @@ class FusedMatMul final : public Kernel {
     const Dims shape = dims_of(*run.input(input));
     const bool moves = (transposition.matrix && !by_product && shape.size() > 1) ||
                        moves_batch(transposition, shape);
-    return moves ? permute(run, run.input_data<T>(input), shape, transposition)
+    return moves ? permute_operand(run, run.input_data<T>(input), shape, transposition)
                  : run.input_data<T>(input);
   }
 
@@ -142,7 +143,7 @@ class FusedMatMul final : public Kernel {
 };
 
 // The activation of a node of FusedGemm, or why it is not supported.
-std::string read_activation(const eph::NodeView& node, Activation& activation) {
+std::string read_gemm_activation(const eph::NodeView& node, Activation& activation) {
   std::string why_not;
   const std::string_view name = node.get_string("activation", "");
   if (!parse_activation(name, activation.kind, why_not)) return why_not;
@@ -162,7 +163,7 @@ class FusedGemm final : public Kernel {
  public:
   explicit FusedGemm(const NodeContext& context)
       : Kernel(context), gemm_(make_part("Gemm", 13, context, true)) {
-    (void)read_activation(context.node(), activation_);
+    (void)read_gemm_activation(context.node(), activation_);
   }
 
   std::unique_ptr<eph::State> create_state() override { return gemm_->create_state(); }
@@ -179,17 +180,14 @@ class FusedGemm final : public Kernel {
   Activation activation_;
 };
 
-constexpr auto& kTwo = kInputTypes<kFloat, kFloat>;
-constexpr auto& kThree = kInputTypes<kFloat, kFloat, kFloat>;
-
-constexpr KernelEntry kEntries[] = {
-    {"FusedMatMul", 1, 1, {.required = 2, .same_type = 0b11}, kTwo, &make<FusedMatMul>, kMicrosoft},
-    {"FusedGemm", 1, 1, {.required = 2, .same_type = 0b111}, kThree, &make<FusedGemm>, kMicrosoft},
+constexpr KernelEntry kFusedProductKernels[] = {
+    {"FusedMatMul", 1, 1, kTwoAlike, kTwoFloats, &make<FusedMatMul>, kMicrosoft},
+    {"FusedGemm", 1, 1, kTwoOrThreeAlike, kThreeFloats, &make<FusedGemm>, kMicrosoft},
 };
 
 std::string why_refused_gemm(const NodeContext& context) {
   Activation activation;
-  return read_activation(context.node(), activation);
+  return read_gemm_activation(context.node(), activation);
 }
 
 // ---- Definitions --------------------------------------------------------------------------------
@@ -213,7 +211,7 @@ void infer_matmul(eph::Inference& node) {
                            operand_of(node, 1, "transB", "transBatchB")));
 }
 
-void infer_gemm(eph::Inference& node) {
+void infer_fused_gemm(eph::Inference& node) {
   infer::check_rank(infer::shape_of(node, 0), {2}, "A");
   infer::check_rank(infer::shape_of(node, 1), {2}, "B");
   infer::Shape y =
@@ -221,13 +219,12 @@ void infer_gemm(eph::Inference& node) {
   infer::set(node, 0, infer::type_of(node, 0), y);
 }
 
-constexpr uint64_t kFloats = kFloat | kHalf;
 // As Gemm takes them; there are kernels for those of floating-point numbers.
 constexpr uint64_t kGemmTypes = kFloat | kTypeSet<EPH_ELEMENT_FLOAT16> | kWideInts;
 
 }  // namespace
 
-Table fused_product_kernels() { return kEntries; }
+Table fused_product_kernels() { return kFusedProductKernels; }
 
 Refusals fused_product_refusals() {
   static constexpr Refusal kRefusals[] = {{"FusedGemm", &why_refused_gemm}};
@@ -238,9 +235,9 @@ Definitions define_fused_products() {
   return {
       eph::Operator(kMicrosoft, "FusedMatMul", 1)
           .description("alpha * A' * B', where each operand may be transposed.")
-          .input("A", "T", kFloats)
-          .input("B", "T", kFloats)
-          .output("Y", "T", kFloats)
+          .input("A", "T", kAllFloats)
+          .input("B", "T", kAllFloats)
+          .output("Y", "T", kAllFloats)
           .attribute("alpha", 1.0F)
           .attribute("transA", 0)
           .attribute("transB", 0)
@@ -261,7 +258,7 @@ Definitions define_fused_products() {
           .attribute("beta", 1.0F)
           .attribute("transA", 0)
           .attribute("transB", 0)
-          .infer(&infer_gemm),
+          .infer(&infer_fused_gemm),
   };
 }
 

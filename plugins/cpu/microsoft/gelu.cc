@@ -60,21 +60,16 @@ class GeluOfSum final : public Kernel {
   }
 };
 
-constexpr auto& kOne = kInputTypes<kFloat>;
-constexpr auto& kTwo = kInputTypes<kFloat, kFloat>;
 constexpr Inputs kOptionalBias = {.required = 1, .same_type = 0b11};
-constexpr Inputs kBias = {.required = 2, .same_type = 0b11};
 
-constexpr KernelEntry kEntries[] = {
-    {"Gelu", 1, 1, {}, kOne, &make<UnaryKernel<ExactGelu, float, double>>, kMicrosoft},
-    {"QuickGelu", 1, 1, {}, kOne, &make<UnaryKernel<QuickGeluOp, float, double>>, kMicrosoft},
-    {"BiasGelu", 1, 1, kBias, kTwo, &make<GeluOfSum<ExactGelu>>, kMicrosoft},
-    {"FastGelu", 1, 1, kOptionalBias, kTwo, &make<GeluOfSum<TanhGelu>>, kMicrosoft},
+constexpr KernelEntry kMicrosoftGeluKernels[] = {
+    {"Gelu", 1, 1, {}, kInputTypes<kFloat>, kFloatUnary<ExactGelu>, kMicrosoft},
+    {"QuickGelu", 1, 1, {}, kInputTypes<kFloat>, kFloatUnary<QuickGeluOp>, kMicrosoft},
+    {"BiasGelu", 1, 1, kTwoAlike, kTwoFloats, &make<GeluOfSum<ExactGelu>>, kMicrosoft},
+    {"FastGelu", 1, 1, kOptionalBias, kTwoFloats, &make<GeluOfSum<TanhGelu>>, kMicrosoft},
 };
 
 // ---- Definitions --------------------------------------------------------------------------------
-
-constexpr uint64_t kFloats = kFloat | kHalf;
 
 void infer_like(eph::Inference& node) { node.set_output_like(0, 0); }
 
@@ -91,33 +86,33 @@ void infer_biased(eph::Inference& node) {
 
 }  // namespace
 
-Table microsoft_gelu_kernels() { return kEntries; }
+Table microsoft_gelu_kernels() { return kMicrosoftGeluKernels; }
 
 Definitions define_gelus() {
   return {
       eph::Operator(kMicrosoft, "Gelu", 1)
           .description("x * (1 + erf(x / sqrt(2))) / 2")
-          .input("X", "T", kFloats)
-          .output("Y", "T", kFloats)
+          .input("X", "T", kAllFloats)
+          .output("Y", "T", kAllFloats)
           .infer(&infer_like),
       eph::Operator(kMicrosoft, "QuickGelu", 1)
           .description("x / (1 + e^(-alpha * x))")
-          .input("X", "T", kFloats)
-          .output("Y", "T", kFloats)
+          .input("X", "T", kAllFloats)
+          .output("Y", "T", kAllFloats)
           .attribute("alpha", 1.702F)
           .infer(&infer_like),
       eph::Operator(kMicrosoft, "BiasGelu", 1)
           .description("Gelu of A + B")
-          .input("A", "T", kFloats)
-          .input("B", "T", kFloats, 0, "an element for each of the last dimension of A")
-          .output("C", "T", kFloats)
+          .input("A", "T", kAllFloats)
+          .input("B", "T", kAllFloats, 0, "an element for each of the last dimension of A")
+          .output("C", "T", kAllFloats)
           .infer(&infer_biased),
       eph::Operator(kMicrosoft, "FastGelu", 1)
           .description("Gelu of X + bias, approximated with tanh")
-          .input("X", "T", kFloats)
-          .input("bias", "T", kFloats, eph::kOptional,
+          .input("X", "T", kAllFloats)
+          .input("bias", "T", kAllFloats, eph::kOptional,
                  "an element for each of the last dimension of X")
-          .output("Y", "T", kFloats)
+          .output("Y", "T", kAllFloats)
           .infer(&infer_biased),
   };
 }

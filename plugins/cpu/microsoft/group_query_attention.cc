@@ -1,17 +1,13 @@
 // GroupQueryAttention.
 #include <algorithm>
-#include <limits>
 
 #include "plugins/cpu/microsoft/attention_part.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 #include "plugins/cpu/microsoft/rotary_cache.h"
 
 namespace ephost_cpu {
 namespace {
-
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 int64_t positive(const NodeContext& context, const char* name) {
   const int64_t value = context.node().get_int(name, 0);
@@ -240,9 +236,7 @@ class GroupQueryAttention final : public Kernel {
   AttentionPart part_;
 };
 
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
-
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kGroupQueryAttentionKernels[] = {
     {"GroupQueryAttention",
      1,
      1,
@@ -311,33 +305,32 @@ void infer_group(eph::Inference& node) {
   infer::set_optional(node, 2, type, present);
 }
 
-constexpr uint64_t kFloats = kOnlyFloat | kHalf;
 constexpr uint64_t kCache =
-    kFloats | kTypeSet<EPH_ELEMENT_UINT8, EPH_ELEMENT_INT8, EPH_ELEMENT_FLOAT8E4M3FN>;
+    kUpToFloat | kTypeSet<EPH_ELEMENT_UINT8, EPH_ELEMENT_INT8, EPH_ELEMENT_FLOAT8E4M3FN>;
 
 eph::Operator define() {
   return eph::Operator(kMicrosoft, "GroupQueryAttention", 1)
       .description("Causal attention in which several heads of queries share one of keys.")
-      .input("query", "T", kFloats, 0, "or query, key and value of each token")
-      .input("key", "T", kFloats, eph::kOptional)
-      .input("value", "T", kFloats, eph::kOptional)
+      .input("query", "T", kUpToFloat, 0, "or query, key and value of each token")
+      .input("key", "T", kUpToFloat, eph::kOptional)
+      .input("value", "T", kUpToFloat, eph::kOptional)
       .input("past_key", "T_CACHE", kCache, eph::kOptional)
       .input("past_value", "T_CACHE", kCache, eph::kOptional)
       .input("seqlens_k", "M", kInt32, 0, "number of keys of each sequence, less one")
       .input("total_sequence_length", "M", kInt32, 0, "of the longest sequence")
-      .input("cos_cache", "T", kFloats, eph::kOptional)
-      .input("sin_cache", "T", kFloats, eph::kOptional)
+      .input("cos_cache", "T", kUpToFloat, eph::kOptional)
+      .input("sin_cache", "T", kUpToFloat, eph::kOptional)
       .input("position_ids", "", kInt64, eph::kOptional)
-      .input("attention_bias", "T", kFloats, eph::kOptional)
-      .input("head_sink", "T", kFloats, eph::kOptional)
+      .input("attention_bias", "T", kUpToFloat, eph::kOptional)
+      .input("head_sink", "T", kUpToFloat, eph::kOptional)
       .input("k_scale", "T_KV_SCALE", kOnlyFloat, eph::kOptional)
       .input("v_scale", "T_KV_SCALE", kOnlyFloat, eph::kOptional)
-      .input("q_norm_weight", "T", kFloats, eph::kOptional)
-      .input("k_norm_weight", "T", kFloats, eph::kOptional)
-      .output("output", "T", kFloats)
+      .input("q_norm_weight", "T", kUpToFloat, eph::kOptional)
+      .input("k_norm_weight", "T", kUpToFloat, eph::kOptional)
+      .output("output", "T", kUpToFloat)
       .output("present_key", "T_CACHE", kCache, eph::kOptional)
       .output("present_value", "T_CACHE", kCache, eph::kOptional)
-      .output("output_qk", "T", kFloats, eph::kOptional)
+      .output("output_qk", "T", kUpToFloat, eph::kOptional)
       .attribute("causal", 1)
       .attribute("do_rotary", 0)
       .attribute("k_quant_type", "NONE")
@@ -358,7 +351,7 @@ eph::Operator define() {
 
 }  // namespace
 
-Table group_query_attention_kernels() { return kEntries; }
+Table group_query_attention_kernels() { return kGroupQueryAttentionKernels; }
 
 Refusals group_query_attention_refusals() {
   static constexpr Refusal kRefusals[] = {{"GroupQueryAttention", &why_refused_group}};

@@ -36,7 +36,7 @@ CPU_SIMD void scale_row(const float* scales, const float* bias, int32_t* sums, i
 }
 
 // sums[j] += from[j * stride], wrapping around.
-CPU_SIMD void add_row(const int32_t* from, int64_t stride, int32_t* sums, int64_t count) {
+CPU_SIMD void add_strided_row(const int32_t* from, int64_t stride, int32_t* sums, int64_t count) {
   for (int64_t j = 0; j < count; ++j) {
     sums[j] = static_cast<int32_t>(static_cast<uint32_t>(sums[j]) +
                                    static_cast<uint32_t>(from[j * stride]));
@@ -178,7 +178,7 @@ class QGemm final : public Kernel {
     const Dims steps = c != nullptr ? broadcast_strides(dims_of(*c), out) : Dims{0, 0};
     const auto multiply = [&](int32_t* sums, const auto& finish) {
       const auto add = [&](int64_t r, int32_t* row) {
-        if (addends != nullptr) add_row(addends + r * steps[0], steps[1], row, n);
+        if (addends != nullptr) add_strided_row(addends + r * steps[0], steps[1], row, n);
         finish(r, row);
       };
       products_.multiply(run, state, layout, {&a_view, run.input(2)}, {&b_view, run.input(5)}, sums,
@@ -226,9 +226,7 @@ class QGemm final : public Kernel {
   IntegerProducts products_;
 };
 
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
-
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kIntegerProductKernels[] = {
     {"DynamicQuantizeMatMul",
      1,
      1,
@@ -280,7 +278,7 @@ infer::Shape matrix_of(const eph::Inference& node, uint32_t input, const char* n
   return shape;
 }
 
-void infer_gemm(eph::Inference& node) {
+void infer_qgemm(eph::Inference& node) {
   check_parameters(node, 1, 2);
   check_parameters(node, 7, 8);
   if (node.has_input(7) != node.has_input(8)) {
@@ -307,7 +305,7 @@ constexpr uint64_t kFloatOrHalf = kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_FLOAT1
 
 }  // namespace
 
-Table integer_product_kernels() { return kEntries; }
+Table integer_product_kernels() { return kIntegerProductKernels; }
 
 Refusals integer_product_refusals() {
   static constexpr Refusal kRefusals[] = {{"MatMulIntegerToFloat", &refuse_scales_of_a}};
@@ -352,7 +350,7 @@ Definitions define_integer_products() {
           .attribute("alpha", 1.0F)
           .attribute("transA", 0)
           .attribute("transB", 0)
-          .infer(&infer_gemm),
+          .infer(&infer_qgemm),
   };
 }
 

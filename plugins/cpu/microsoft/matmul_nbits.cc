@@ -11,31 +11,31 @@
 #include "plugins/cpu/microsoft/block_weights.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {
 
-constexpr int64_t kColumns = 4;       // that are computed together
-constexpr int64_t kDepth = 1024;      // of their elements that are unpacked at a time
-constexpr int64_t kPanel = 256;       // columns that oneDNN multiplies with
-constexpr int64_t kRowsOfPanel = 16;  // rows of A from which on that is faster
-constexpr int64_t kLanes = 16;
+constexpr int64_t kColumnsAtOnce = 4;  // that are computed together
+constexpr int64_t kDepth = 1024;       // of their elements that are unpacked at a time
+constexpr int64_t kPanel = 256;        // columns that oneDNN multiplies with
+constexpr int64_t kRowsOfPanel = 16;   // rows of A from which on that is faster
+constexpr int64_t kProductLanes = 16;
 
 constexpr int64_t kMaxExtent = int64_t{1} << 31;
 
-// Adds the products of a row of A with kColumns columns, which lie kDepth apart.
+// Adds the products of a row of A with kColumnsAtOnce columns, which lie kDepth apart.
 CPU_SIMD void add_products(const float* a, const float* columns, int64_t count, float* y) {
-  float sums[kColumns][kLanes] = {};
-  const int64_t whole = count / kLanes * kLanes;
-  for (int64_t i = 0; i < whole; i += kLanes) {
-    for (int64_t c = 0; c < kColumns; ++c) {
-      for (int64_t l = 0; l < kLanes; ++l) sums[c][l] += a[i + l] * columns[c * kDepth + i + l];
+  float sums[kColumnsAtOnce][kProductLanes] = {};
+  const int64_t whole = count / kProductLanes * kProductLanes;
+  for (int64_t i = 0; i < whole; i += kProductLanes) {
+    for (int64_t c = 0; c < kColumnsAtOnce; ++c) {
+      for (int64_t l = 0; l < kProductLanes; ++l)
+        sums[c][l] += a[i + l] * columns[c * kDepth + i + l];
     }
   }
-  for (int64_t c = 0; c < kColumns; ++c) {
+  for (int64_t c = 0; c < kColumnsAtOnce; ++c) {
     float sum = 0;
-    for (int64_t l = 0; l < kLanes; ++l) sum += sums[c][l];
+    for (int64_t l = 0; l < kProductLanes; ++l) sum += sums[c][l];
     for (int64_t i = whole; i < count; ++i) sum += a[i] * columns[c * kDepth + i];
     y[c] += sum;
   }
@@ -138,21 +138,21 @@ class MatMulNBits final : public Kernel {
   }
 
   static void multiply_columns(const BlockWeights& b, const float* a, int64_t rows, float* y) {
-    const int64_t groups = (b.n - 1) / kColumns + 1;
+    const int64_t groups = (b.n - 1) / kColumnsAtOnce + 1;
     const double cost = static_cast<double>(b.k) * (2 + 0.3 * static_cast<double>(rows));
     parallel_for(groups, cost, [=, &b](int64_t begin, int64_t end) {
-      std::array<float, kColumns * kDepth> columns;
+      std::array<float, kColumnsAtOnce * kDepth> columns;
       columns.fill(0);
       for (int64_t first = 0; first < b.k; first += kDepth) {
         const int64_t depth = std::min(kDepth, b.k - first);
         for (int64_t g = begin; g < end; ++g) {
-          const int64_t column = g * kColumns;
-          const int64_t count = std::min(kColumns, b.n - column);
+          const int64_t column = g * kColumnsAtOnce;
+          const int64_t count = std::min(kColumnsAtOnce, b.n - column);
           for (int64_t c = 0; c < count; ++c) {
             b.unpack_column(column + c, first, first + depth, columns.data() + c * kDepth);
           }
           for (int64_t r = 0; r < rows; ++r) {
-            std::array<float, kColumns> sums = {};
+            std::array<float, kColumnsAtOnce> sums = {};
             add_products(a + r * b.k + first, columns.data(), depth, sums.data());
             for (int64_t c = 0; c < count; ++c) {
               y[r * b.n + column + c] += sums[static_cast<std::size_t>(c)];
@@ -191,9 +191,8 @@ class MatMulNBits final : public Kernel {
 };
 
 constexpr uint64_t kUint8 = kTypeSet<EPH_ELEMENT_UINT8>;
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMatmulNbitsKernels[] = {
     {"MatMulNBits",
      1,
      1,
@@ -241,11 +240,9 @@ void infer_nbits(eph::Inference& node) {
   infer::set(node, 0, infer::type_of(node, 0), shape);
 }
 
-constexpr uint64_t kFloats = kOnlyFloat | kHalf;
-
 }  // namespace
 
-Table matmul_nbits_kernels() { return kEntries; }
+Table matmul_nbits_kernels() { return kMatmulNbitsKernels; }
 
 Refusals matmul_nbits_refusals() {
   static constexpr Refusal kRefusals[] = {{"MatMulNBits", &why_refused_nbits}};
@@ -256,14 +253,14 @@ Definitions define_matmul_nbits() {
   return {
       eph::Operator(kMicrosoft, "MatMulNBits", 1)
           .description("A * B with a constant B of a few bits, which has a scale for each block.")
-          .input("A", "T1", kFloats)
+          .input("A", "T1", kUpToFloat)
           .input("B", "T2", kUint8, 0, "[N, blocks of a column, bytes of a block]")
-          .input("scales", "T1", kFloats, 0, "[N, blocks of a column]")
-          .input("zero_points", "T3", kUint8 | kFloats, eph::kOptional,
+          .input("scales", "T1", kUpToFloat, 0, "[N, blocks of a column]")
+          .input("zero_points", "T3", kUint8 | kUpToFloat, eph::kOptional,
                  "packed like B, or as numbers of A's type")
           .input("g_idx", "T4", kInt32, eph::kOptional)
-          .input("bias", "T1", kFloats, eph::kOptional)
-          .output("Y", "T1", kFloats)
+          .input("bias", "T1", kUpToFloat, eph::kOptional)
+          .output("Y", "T1", kUpToFloat)
           .required_attribute("K", EPH_ATTRIBUTE_INT)
           .required_attribute("N", EPH_ATTRIBUTE_INT)
           .attribute("accuracy_level", 0, "of A; everything is computed in float")

@@ -6,7 +6,6 @@
 #include "plugins/cpu/microsoft/attention_part.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {
@@ -185,9 +184,7 @@ class MultiHeadAttention final : public Kernel {
   AttentionPart part_;
 };
 
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
-
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMultiHeadAttentionKernels[] = {
     {"MultiHeadAttention",
      1,
      1,
@@ -254,11 +251,9 @@ void infer_multi_head(eph::Inference& node) {
   infer::set_optional(node, 2, type, present_v);
 }
 
-constexpr uint64_t kFloats = kOnlyFloat | kHalf;
-
 }  // namespace
 
-Table multi_head_attention_kernels() { return kEntries; }
+Table multi_head_attention_kernels() { return kMultiHeadAttentionKernels; }
 
 Refusals multi_head_attention_refusals() {
   static constexpr Refusal kRefusals[] = {{"MultiHeadAttention", &why_refused_multi_head}};
@@ -269,20 +264,20 @@ Definitions define_multi_head_attention() {
   return {
       eph::Operator(kMicrosoft, "MultiHeadAttention", 1)
           .description("Attention of several heads to keys and values.")
-          .input("query", "T", kFloats)
-          .input("key", "T", kFloats, eph::kOptional)
-          .input("value", "T", kFloats, eph::kOptional)
-          .input("bias", "T", kFloats, eph::kOptional)
+          .input("query", "T", kUpToFloat)
+          .input("key", "T", kUpToFloat, eph::kOptional)
+          .input("value", "T", kUpToFloat, eph::kOptional)
+          .input("bias", "T", kUpToFloat, eph::kOptional)
           .input("key_padding_mask", "M", kInt32, eph::kOptional)
-          .input("attention_bias", "T", kFloats, eph::kOptional)
-          .input("past_key", "T", kFloats, eph::kOptional)
-          .input("past_value", "T", kFloats, eph::kOptional)
+          .input("attention_bias", "T", kUpToFloat, eph::kOptional)
+          .input("past_key", "T", kUpToFloat, eph::kOptional)
+          .input("past_value", "T", kUpToFloat, eph::kOptional)
           .input("past_sequence_length", "M", kInt32, eph::kOptional)
           .input("cache_indirection", "M", kInt32, eph::kOptional)
-          .output("output", "T", kFloats)
-          .output("present_key", "T", kFloats, eph::kOptional)
-          .output("present_value", "T", kFloats, eph::kOptional)
-          .output("qk", "QK", kFloats, eph::kOptional)
+          .output("output", "T", kUpToFloat)
+          .output("present_key", "T", kUpToFloat, eph::kOptional)
+          .output("present_value", "T", kUpToFloat, eph::kOptional)
+          .output("qk", "QK", kUpToFloat, eph::kOptional)
           .attribute("mask_filter_value", kMaskFilter)
           .required_attribute("num_heads", EPH_ATTRIBUTE_INT)
           .optional_attribute("scale", EPH_ATTRIBUTE_FLOAT)

@@ -15,8 +15,6 @@
 namespace ephost_cpu {
 namespace {
 
-using Block = std::array<float, kQuantizationBlock>;
-
 template <class T>
 CPU_SIMD void decode_row(const T* x, float zero_point, float factor, float* y, int64_t count) {
   CPU_INDEPENDENT
@@ -39,7 +37,7 @@ struct AddOp {
   static constexpr bool kScales = true;
   static constexpr double kCost = 0.3;
   float factor;
-  void operator()(const Block& b, Block& a, int64_t count) const {
+  void operator()(const QuantizationBuffer& b, QuantizationBuffer& a, int64_t count) const {
     add_row(b.data(), a.data(), count);
   }
 };
@@ -47,7 +45,7 @@ struct MulOp {
   static constexpr bool kScales = false;
   static constexpr double kCost = 0.3;
   float factor;  // the product of the scales
-  void operator()(const Block& b, Block& a, int64_t count) const {
+  void operator()(const QuantizationBuffer& b, QuantizationBuffer& a, int64_t count) const {
     multiply_row(b.data(), factor, a.data(), count);
   }
 };
@@ -95,7 +93,7 @@ class QLinearBinary final : public Kernel {
     int64_t stride;
     float zero_point, factor;
 
-    void decode(int64_t first, int64_t count, Block& to) const {
+    void decode(int64_t first, int64_t count, QuantizationBuffer& to) const {
       if (stride == 1) return decode_row(bytes + first, zero_point, factor, to.data(), count);
       for (int64_t i = 0; i < count; ++i) {
         const auto number = static_cast<float>(bytes[(first + i) * stride]);
@@ -108,7 +106,7 @@ class QLinearBinary final : public Kernel {
   static void combine(const Op& op, const Operand<T>& a, const Operand<T>& b,
                       QuantizedParameters to, T* y, int64_t count) {
     const QuantizedRange range = quantized_range(eph::element_type_of<T>());
-    Block left, right;
+    QuantizationBuffer left, right;
     for (int64_t at = 0; at < count; at += kQuantizationBlock) {
       const int64_t length = std::min(kQuantizationBlock, count - at);
       a.decode(at, length, left);
@@ -234,18 +232,18 @@ class QLinearConcat final : public Kernel {
 };
 
 constexpr Inputs kBinary = {.required = 2, .same_type = 0b10101101};
-constexpr Inputs kUnary = {.required = 2, .same_type = 0b10101};
 constexpr auto& kBinaryTypes =
     kInputTypes<kBytes, kOnlyFloat, kBytes, kBytes, kOnlyFloat, kBytes, kOnlyFloat, kBytes>;
-constexpr auto& kUnaryTypes = kInputTypes<kBytes, kOnlyFloat, kBytes, kOnlyFloat, kBytes>;
 constexpr eph_type_rule kConcatTypes[] = {
     {0, 0, kOnlyFloat}, {1, 0, kBytes}, {2, EPH_RULE_VARIADIC, kBytes | kOnlyFloat}};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedElementwiseKernels[] = {
     {"QLinearAdd", 1, 1, kBinary, kBinaryTypes, &make<QLinearBinary<AddOp>>, kMicrosoft},
     {"QLinearMul", 1, 1, kBinary, kBinaryTypes, &make<QLinearBinary<MulOp>>, kMicrosoft},
-    {"QLinearSigmoid", 1, 1, kUnary, kUnaryTypes, &make<QLinearUnary<SigmoidOf>>, kMicrosoft},
-    {"QLinearLeakyRelu", 1, 1, kUnary, kUnaryTypes, &make<QLinearUnary<LeakyReluOf>>, kMicrosoft},
+    {"QLinearSigmoid", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes, &make<QLinearUnary<SigmoidOf>>,
+     kMicrosoft},
+    {"QLinearLeakyRelu", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes,
+     &make<QLinearUnary<LeakyReluOf>>, kMicrosoft},
     {"QLinearConcat", 1, 1, {.required = 5}, kConcatTypes, &make<QLinearConcat>, kMicrosoft},
 };
 
@@ -323,7 +321,7 @@ eph::Operator unary(std::string_view name, std::string_view description) {
 
 }  // namespace
 
-Table quantized_elementwise_kernels() { return kEntries; }
+Table quantized_elementwise_kernels() { return kQuantizedElementwiseKernels; }
 
 Definitions define_quantized_elementwise() {
   return {

@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <ephost/sdk/operators.hpp>
 
-#include "plugins/cpu/core/kernel.h"
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
 
 namespace ephost_cpu {
 
-inline constexpr uint64_t kBytes = kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
-inline constexpr uint64_t kOnlyFloat = kTypeSet<EPH_ELEMENT_FLOAT>;
+// The inputs of an operator from X to Y: X, scale and zero point of X, and those of Y. Zero points
+// may be omitted.
+inline constexpr Inputs kQuantizedUnary = {.required = 2, .same_type = 0b10101};
+inline constexpr auto& kQuantizedUnaryTypes =
+    kInputTypes<kBytes, kOnlyFloat, kBytes, kOnlyFloat, kBytes>;
 
 struct QuantizedParameters {
   float scale;

@@ -133,14 +133,15 @@ class QLinearSoftmax final : public InFloat {
             false) {}
 };
 
-constexpr Inputs kAll = {.required = 5, .same_type = 0b10101};
-constexpr Inputs kOptionalZeros = {.required = 2, .same_type = 0b10101};
-constexpr auto& kTypes = kInputTypes<kBytes, kOnlyFloat, kBytes, kOnlyFloat, kBytes>;
+constexpr Inputs kAllParameters = {.required = 5, .same_type = 0b10101};
 
-constexpr KernelEntry kEntries[] = {
-    {"QLinearGlobalAveragePool", 1, 1, kAll, kTypes, &make<QLinearGlobalAveragePool>, kMicrosoft},
-    {"QLinearAveragePool", 1, 1, kOptionalZeros, kTypes, &make<QLinearAveragePool>, kMicrosoft},
-    {"QLinearSoftmax", 1, 1, kOptionalZeros, kTypes, &make<QLinearSoftmax>, kMicrosoft},
+constexpr KernelEntry kQuantizedPoolKernels[] = {
+    {"QLinearGlobalAveragePool", 1, 1, kAllParameters, kQuantizedUnaryTypes,
+     &make<QLinearGlobalAveragePool>, kMicrosoft},
+    {"QLinearAveragePool", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes, &make<QLinearAveragePool>,
+     kMicrosoft},
+    {"QLinearSoftmax", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes, &make<QLinearSoftmax>,
+     kMicrosoft},
 };
 
 // ---- Definitions --------------------------------------------------------------------------------
@@ -197,7 +198,7 @@ eph::Operator one_input(std::string_view name, std::string_view description, uin
 
 }  // namespace
 
-Table quantized_pool_kernels() { return kEntries; }
+Table quantized_pool_kernels() { return kQuantizedPoolKernels; }
 
 Definitions define_quantized_pools() {
   return {

@@ -2,7 +2,6 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 #include "plugins/cpu/microsoft/rotary_cache.h"
 
 namespace ephost_cpu {
@@ -10,9 +9,9 @@ namespace {
 
 // Inputs: X as [batch, heads, length, size] or [batch, length, heads * size], position ids,
 // cosines, sines.
-class RotaryEmbedding final : public Kernel {
+class MicrosoftRotaryEmbedding final : public Kernel {
  public:
-  explicit RotaryEmbedding(const NodeContext& context)
+  explicit MicrosoftRotaryEmbedding(const NodeContext& context)
       : Kernel(context),
         interleaved_(context.node().get_int("interleaved", 0) != 0),
         heads_(context.node().get_int("num_heads", 0)),
@@ -90,13 +89,13 @@ class RotaryEmbedding final : public Kernel {
   int64_t heads_, rotated_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMicrosoftRotaryKernels[] = {
     {"RotaryEmbedding",
      1,
      1,
      {.required = 4, .same_type = 0b1101},
      kInputTypes<kOnlyFloat, kInt64, kOnlyFloat, kOnlyFloat>,
-     &make<RotaryEmbedding>,
+     &make<MicrosoftRotaryEmbedding>,
      kMicrosoft},
 };
 
@@ -118,11 +117,9 @@ void infer_rotary(eph::Inference& node) {
   node.set_output_like(0, 0);
 }
 
-constexpr uint64_t kFloats = kOnlyFloat | kHalf;
-
 }  // namespace
 
-Table microsoft_rotary_kernels() { return kEntries; }
+Table microsoft_rotary_kernels() { return kMicrosoftRotaryKernels; }
 
 Refusals microsoft_rotary_refusals() {
   static constexpr Refusal kRefusals[] = {{"RotaryEmbedding", &why_refused_rotary}};
@@ -133,11 +130,11 @@ Definitions define_rotary_embedding() {
   return {
       eph::Operator(kMicrosoft, "RotaryEmbedding", 1)
           .description("Rotates pairs of elements of each head by an angle for its position.")
-          .input("input", "T", kFloats)
+          .input("input", "T", kUpToFloat)
           .input("position_ids", "M", kInt64, 0, "of each token, or of the first one")
-          .input("cos_cache", "T", kFloats)
-          .input("sin_cache", "T", kFloats)
-          .output("output", "T", kFloats)
+          .input("cos_cache", "T", kUpToFloat)
+          .input("sin_cache", "T", kUpToFloat)
+          .output("output", "T", kUpToFloat)
           .attribute("interleaved", 0)
           .attribute("is_packed_batching", 0)
           .attribute("num_heads", 0)

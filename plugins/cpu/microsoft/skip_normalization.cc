@@ -7,7 +7,6 @@
 #include "plugins/cpu/kernels/normalization/moments.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {
@@ -258,24 +257,24 @@ class EmbedLayerNormalization final : public Kernel {
   float epsilon_;
 };
 
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
-constexpr auto& kFive = kInputTypes<kOnlyFloat, kOnlyFloat, kOnlyFloat, kOnlyFloat, kOnlyFloat>;
-constexpr auto& kFour = kInputTypes<kOnlyFloat, kOnlyFloat, kOnlyFloat, kOnlyFloat>;
+constexpr auto& kSkipTypes =
+    kInputTypes<kOnlyFloat, kOnlyFloat, kOnlyFloat, kOnlyFloat, kOnlyFloat>;
+constexpr auto& kSimplifiedSkipTypes = kInputTypes<kOnlyFloat, kOnlyFloat, kOnlyFloat, kOnlyFloat>;
 constexpr Inputs kEmbed = {.required = 1, .same_type = 0b1111100};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSkipNormalizationKernels[] = {
     {"SkipLayerNormalization",
      1,
      1,
      {.required = 3, .same_type = 0b11111},
-     kFive,
+     kSkipTypes,
      &make<SkipNormalization<false>>,
      kMicrosoft},
     {"SkipSimplifiedLayerNormalization",
      1,
      1,
      {.required = 3, .same_type = 0b1111},
-     kFour,
+     kSimplifiedSkipTypes,
      &make<SkipNormalization<true>>,
      kMicrosoft},
     {"EmbedLayerNormalization", 1, 1, kEmbed,
@@ -319,37 +318,36 @@ void infer_embed(eph::Inference& node) {
   infer::set_optional(node, 2, type, shape);
 }
 
-constexpr uint64_t kFloats = kOnlyFloat | kHalf;
 constexpr uint64_t kEmbedFloats = kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_FLOAT16>;
 
 eph::Operator with_outputs(eph::Operator made) {
-  return made.output("output", "T", kFloats)
+  return made.output("output", "T", kUpToFloat)
       .output("mean", "U", kOnlyFloat, eph::kOptional)
       .output("inv_std_var", "U", kOnlyFloat, eph::kOptional)
-      .output("input_skip_bias_sum", "T", kFloats, eph::kOptional)
+      .output("input_skip_bias_sum", "T", kUpToFloat, eph::kOptional)
       .attribute("epsilon", kEpsilon)
       .infer(&infer_skip);
 }
 
 }  // namespace
 
-Table skip_normalization_kernels() { return kEntries; }
+Table skip_normalization_kernels() { return kSkipNormalizationKernels; }
 
 Definitions define_skip_normalizations() {
   return {
       with_outputs(eph::Operator(kMicrosoft, "SkipLayerNormalization", 1)
                        .description("LayerNormalization of input + skip + bias.")
-                       .input("input", "T", kFloats)
-                       .input("skip", "T", kFloats)
-                       .input("gamma", "T", kFloats)
-                       .input("beta", "T", kFloats, eph::kOptional)
-                       .input("bias", "T", kFloats, eph::kOptional)),
+                       .input("input", "T", kUpToFloat)
+                       .input("skip", "T", kUpToFloat)
+                       .input("gamma", "T", kUpToFloat)
+                       .input("beta", "T", kUpToFloat, eph::kOptional)
+                       .input("bias", "T", kUpToFloat, eph::kOptional)),
       with_outputs(eph::Operator(kMicrosoft, "SkipSimplifiedLayerNormalization", 1)
                        .description("RMSNormalization of input + skip + bias.")
-                       .input("input", "T", kFloats)
-                       .input("skip", "T", kFloats)
-                       .input("gamma", "T", kFloats)
-                       .input("bias", "T", kFloats, eph::kOptional)),
+                       .input("input", "T", kUpToFloat)
+                       .input("skip", "T", kUpToFloat)
+                       .input("gamma", "T", kUpToFloat)
+                       .input("bias", "T", kUpToFloat, eph::kOptional)),
       eph::Operator(kMicrosoft, "EmbedLayerNormalization", 1)
           .description("LayerNormalization of the sum of the embeddings of words, positions and "
                        "segments.")

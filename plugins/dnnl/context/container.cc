@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "plugins/dnnl/context/recipe_codec.h"
+#include "plugins/dnnl/executor/workspace_plan.h"
 #include "plugins/dnnl/library/threads.h"
 #include "plugins/dnnl/recipe/row_products.h"
 #include "plugins/dnnl/recipe/shape_rules.h"
@@ -29,10 +30,6 @@ struct Header {
   std::string library;
   std::string instruction_set;
 };
-
-uint64_t aligned(uint64_t offset, uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
 
 // FNV-1a over eight bytes at a time: detects damage, not forgery.
 uint64_t checksum_of(std::string_view bytes) {

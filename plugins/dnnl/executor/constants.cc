@@ -12,8 +12,7 @@ namespace ephost_dnnl {
 namespace {
 
 std::shared_ptr<void> allocate(uint64_t size) {
-  const uint64_t rounded = (size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-  void* memory = std::aligned_alloc(kBufferAlignment, rounded);
+  void* memory = std::aligned_alloc(kBufferAlignment, aligned(size));
   if (memory == nullptr) throw std::bad_alloc();
   return {memory, &std::free};
 }

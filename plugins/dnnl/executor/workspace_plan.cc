@@ -6,10 +6,6 @@
 namespace ephost_dnnl {
 namespace {
 
-uint64_t aligned(uint64_t size) {
-  return (size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
-
 bool overlap(const BufferLifetime& a, const BufferLifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }

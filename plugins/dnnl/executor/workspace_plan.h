@@ -9,6 +9,11 @@ namespace ephost_dnnl {
 
 inline constexpr uint64_t kBufferAlignment = 64;
 
+// The least multiple of the alignment that is not below `offset`.
+[[nodiscard]] constexpr uint64_t aligned(uint64_t offset, uint64_t alignment = kBufferAlignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
 // Alive from step `first` to step `last`, both inclusive.
 struct BufferLifetime {
   uint64_t size = 0;

@@ -5,13 +5,13 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 
+#include "plugins/dnnl/library/descriptor.h"
 #include "plugins/dnnl/library/primitives.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
 namespace {
 
-using Descriptor = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
 constexpr float kFirst = 1, kSecond = 2;

@@ -1,7 +1,6 @@
 #include "plugins/dnnl/library/descriptor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "plugins/dnnl/library/primitives.h"
@@ -106,14 +105,8 @@ Dims normalised(const Dims& dims, Dims strides) {
   return strides;
 }
 
-void append(std::string& bytes, int64_t value) {
-  char raw[sizeof(value)];
-  std::memcpy(raw, &value, sizeof(value));
-  bytes.append(raw, sizeof(value));
-}
-
-void append(std::string& bytes, const dnnl_dims_t& values, int count) {
-  for (int i = 0; i < count; ++i) append(bytes, values[i]);
+void append_fields(std::string& bytes, const dnnl_dims_t& values, int count) {
+  for (int i = 0; i < count; ++i) append_field(bytes, values[i]);
 }
 
 }  // namespace
@@ -225,20 +218,20 @@ std::optional<Descriptor> transpose_view(const Descriptor& descriptor, const Dim
 std::string descriptor_bytes(const Descriptor& descriptor) {
   const LayoutFields fields = layout_fields(descriptor);
   std::string bytes;
-  append(bytes, fields.ndims);
-  append(bytes, fields.data_type);
-  append(bytes, fields.dims, fields.ndims);
-  append(bytes, fields.padded_dims, fields.ndims);
-  append(bytes, fields.padded_offsets, fields.ndims);
-  append(bytes, fields.offset);
-  append(bytes, fields.format_kind);
+  append_field(bytes, fields.ndims);
+  append_field(bytes, fields.data_type);
+  append_fields(bytes, fields.dims, fields.ndims);
+  append_fields(bytes, fields.padded_dims, fields.ndims);
+  append_fields(bytes, fields.padded_offsets, fields.ndims);
+  append_field(bytes, fields.offset);
+  append_field(bytes, fields.format_kind);
   if (fields.is_blocked) {
     for (int i = 0; i < fields.ndims; ++i) {
-      append(bytes, outer_extent(fields, i) == 1 ? 0 : fields.strides[i]);
+      append_field(bytes, outer_extent(fields, i) == 1 ? 0 : fields.strides[i]);
     }
-    append(bytes, fields.inner_block_count);
-    append(bytes, fields.inner_block_sizes, fields.inner_block_count);
-    append(bytes, fields.inner_block_dims, fields.inner_block_count);
+    append_field(bytes, fields.inner_block_count);
+    append_fields(bytes, fields.inner_block_sizes, fields.inner_block_count);
+    append_fields(bytes, fields.inner_block_dims, fields.inner_block_count);
   }
   return bytes + fields.rest;
 }

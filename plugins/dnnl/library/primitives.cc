@@ -32,8 +32,8 @@ using SoftmaxPrimitive = dnnl::softmax_forward;
 
 // Version 3 makes a primitive descriptor in one step.
 template <class Primitive, class... Arguments>
-dnnl::primitive_desc_base describe(const PrimitiveSettings& settings,
-                                   const Arguments&... arguments) {
+dnnl::primitive_desc_base describe_primitive(const PrimitiveSettings& settings,
+                                             const Arguments&... arguments) {
   return chosen(
       typename Primitive::primitive_desc(settings.engine, arguments..., settings.attributes),
       settings);
@@ -67,8 +67,8 @@ using SoftmaxPrimitive = dnnl::softmax_v2_forward;
 
 // Version 2 describes the operation first. It reads the description again for each implementation.
 template <class Primitive, class... Arguments>
-dnnl::primitive_desc_base describe(const PrimitiveSettings& settings,
-                                   const Arguments&... arguments) {
+dnnl::primitive_desc_base describe_primitive(const PrimitiveSettings& settings,
+                                             const Arguments&... arguments) {
   const typename Primitive::desc operation(arguments...);
   return chosen(typename Primitive::primitive_desc(operation, settings.attributes, settings.engine),
                 settings);
@@ -78,17 +78,13 @@ std::tuple<Layout> data_and_output(const Layout& data) { return {data}; }
 
 constexpr float kHardSwishSlope = 0, kHardSwishOffset = 0;  // has no parameters
 
-void append(std::string& bytes, int64_t value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
 std::string winograd_fields(const dnnl_wino_desc_t& wino) {
   std::string bytes;
   for (const int64_t field :
        {int64_t{wino.wino_format}, int64_t{wino.r}, int64_t{wino.alpha}, int64_t{wino.ic},
         int64_t{wino.oc}, int64_t{wino.ic_block}, int64_t{wino.oc_block}, int64_t{wino.ic2_block},
         int64_t{wino.oc2_block}, static_cast<int64_t>(wino.size)}) {
-    append(bytes, field);
+    append_field(bytes, field);
   }
   return bytes;
 }
@@ -143,7 +139,9 @@ dnnl::primitive_desc_base describe_in_layout(const PrimitiveSettings& settings,
                                              const Before& before, const Layout& data,
                                              const After& after) {
   return std::apply(
-      [&](const auto&... arguments) { return describe<Primitive>(settings, arguments...); },
+      [&](const auto&... arguments) {
+        return describe_primitive<Primitive>(settings, arguments...);
+      },
       std::tuple_cat(before, data_and_output(data), after));
 }
 
@@ -221,9 +219,9 @@ LayoutFields layout_fields(const Layout& layout) {
     fields.rest = winograd_fields(raw.format_desc.wino_desc);
   }
   fields.has_extra = raw.extra.flags != 0;
-  append(fields.rest, static_cast<int64_t>(raw.extra.flags));
-  append(fields.rest, int64_t{raw.extra.compensation_mask});
-  append(fields.rest, int64_t{raw.extra.asymm_compensation_mask});
+  append_field(fields.rest, static_cast<int64_t>(raw.extra.flags));
+  append_field(fields.rest, int64_t{raw.extra.compensation_mask});
+  append_field(fields.rest, int64_t{raw.extra.asymm_compensation_mask});
   return fields;
 }
 
@@ -234,6 +232,10 @@ Layout without_extra(const Layout& layout) {
 }
 
 #endif
+
+void append_field(std::string& bytes, int64_t value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
 
 std::string instruction_set() {
   using Isa = dnnl::cpu_isa;
@@ -295,11 +297,11 @@ dnnl::primitive_desc_base describe_convolution(const PrimitiveSettings& settings
     allowed.avoided = kWrongForOneColumn;
   }
   if (bias == nullptr) {
-    return describe<dnnl::convolution_forward>(allowed, kForward, kDirect, data, weights, output,
-                                               strides, dilations, begin, end);
+    return describe_primitive<dnnl::convolution_forward>(allowed, kForward, kDirect, data, weights,
+                                                         output, strides, dilations, begin, end);
   }
-  return describe<dnnl::convolution_forward>(allowed, kForward, kDirect, data, weights, *bias,
-                                             output, strides, dilations, begin, end);
+  return describe_primitive<dnnl::convolution_forward>(
+      allowed, kForward, kDirect, data, weights, *bias, output, strides, dilations, begin, end);
 }
 
 dnnl::primitive_desc_base describe_matmul(const PrimitiveSettings& settings, const Layout& a,
@@ -307,16 +309,17 @@ dnnl::primitive_desc_base describe_matmul(const PrimitiveSettings& settings, con
                                           const Layout& output) {
   PrimitiveSettings allowed = settings;
   if (repeats_b(b, output)) allowed.avoided = kWrongForRepeatedB;
-  if (bias == nullptr) return describe<dnnl::matmul>(allowed, a, b, output);
-  return describe<dnnl::matmul>(allowed, a, b, *bias, output);
+  if (bias == nullptr) return describe_primitive<dnnl::matmul>(allowed, a, b, output);
+  return describe_primitive<dnnl::matmul>(allowed, a, b, *bias, output);
 }
 
 dnnl::primitive_desc_base describe_pooling(const PrimitiveSettings& settings, dnnl::algorithm kind,
                                            const Layout& data, const Layout& output,
                                            const dnnl::memory::dims& kernel,
                                            const Windows& windows) {
-  return describe<PoolingPrimitive>(settings, kForward, kind, data, output, windows.strides, kernel,
-                                    windows.dilations, windows.pads_begin, windows.pads_end);
+  return describe_primitive<PoolingPrimitive>(settings, kForward, kind, data, output,
+                                              windows.strides, kernel, windows.dilations,
+                                              windows.pads_begin, windows.pads_end);
 }
 
 dnnl::primitive_desc_base describe_batch_normalization(const PrimitiveSettings& settings,
@@ -342,7 +345,7 @@ dnnl::primitive_desc_base describe_lrn(const PrimitiveSettings& settings, const 
 
 dnnl::primitive_desc_base describe_softmax(const PrimitiveSettings& settings, dnnl::algorithm kind,
                                            const Layout& data, int axis) {
-  return describe<SoftmaxPrimitive>(settings, kForward, kind, data, data, axis);
+  return describe_primitive<SoftmaxPrimitive>(settings, kForward, kind, data, data, axis);
 }
 
 dnnl::primitive_desc_base describe_eltwise(const PrimitiveSettings& settings,
@@ -356,13 +359,13 @@ dnnl::primitive_desc_base describe_eltwise(const PrimitiveSettings& settings,
 dnnl::primitive_desc_base describe_binary(const PrimitiveSettings& settings,
                                           dnnl::algorithm function, const Layout& a,
                                           const Layout& b, const Layout& output) {
-  return describe<dnnl::binary>(settings, function, a, b, output);
+  return describe_primitive<dnnl::binary>(settings, function, a, b, output);
 }
 
 dnnl::primitive_desc_base describe_reduction(const PrimitiveSettings& settings,
                                              dnnl::algorithm kind, const Layout& data,
                                              const Layout& output) {
-  return describe<dnnl::reduction>(settings, kind, data, output, 0.0F, 0.0F);
+  return describe_primitive<dnnl::reduction>(settings, kind, data, output, 0.0F, 0.0F);
 }
 
 dnnl::primitive_desc_base describe_reorder(const PrimitiveSettings& settings, const Layout& from,

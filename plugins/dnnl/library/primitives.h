@@ -34,6 +34,9 @@ struct LayoutFields {
 };
 [[nodiscard]] LayoutFields layout_fields(const dnnl::memory::desc& layout);
 
+// Appends a field of a layout to a form that can be compared.
+void append_field(std::string& bytes, int64_t value);
+
 // The same layout without data beside the elements, to read the elements with. Version 3 cannot say
 // that, and the layout stays as it is.
 [[nodiscard]] dnnl::memory::desc without_extra(const dnnl::memory::desc& layout);

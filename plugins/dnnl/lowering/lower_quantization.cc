@@ -49,7 +49,7 @@ std::vector<int32_t> all_of(const QuantizedConstant& constant) {
   return integers;
 }
 
-std::vector<float> scales_of(const NodeContext& node) {
+std::vector<float> read_scales(const NodeContext& node) {
   const eph_value& scale = required_constant(node, 1);
   if (scale.element_type != EPH_ELEMENT_FLOAT) throw Unsupported("scales are not float");
   return eph::elements<float>(scale).to_vector();
@@ -83,7 +83,7 @@ void require_type(const NodeContext& node, const char* attribute, int32_t type) 
 TensorId dequantized_constant(NodeContext& node, const eph_value& x) {
   const Dims shape(x.shape, x.shape + x.rank);
   QuantizedConstant constant = integers_of(x);
-  constant.scales = scales_of(node);
+  constant.scales = read_scales(node);
   constant.zero_points.assign(constant.scales.size(), 0);
   if (node.has_input(2)) constant.zero_points = all_of(integers_of(required_constant(node, 2)));
   if (constant.scales.empty() || constant.zero_points.size() != constant.scales.size() ||
@@ -95,13 +95,13 @@ TensorId dequantized_constant(NodeContext& node, const eph_value& x) {
 }
 
 // The one scale and zero point of a tensor that is computed in every run.
-struct Affine {
+struct ActivationQuantization {
   float scale = 1;
   int64_t zero_point = 0;
 };
 
-Affine parameters_of(const NodeContext& node, ElementType type) {
-  const std::vector<float> scales = scales_of(node);
+ActivationQuantization activation_quantization(const NodeContext& node, ElementType type) {
+  const std::vector<float> scales = read_scales(node);
   if (scales.size() != 1) throw Unsupported("an activation has one scale for each channel");
   if (!is_valid_scale(scales[0])) throw Unsupported("a scale is not positive");
   if (!node.has_input(2)) return {scales[0], 0};
@@ -122,7 +122,7 @@ TensorId lower_dequantize(NodeContext& node) {
   const TensorId data = node.input(0);
   const ElementType type = node.builder().type(data);
   if (!is_integer(type)) throw Unsupported("the input is not quantised");
-  const auto [scale, zero_point] = parameters_of(node, type);
+  const auto [scale, zero_point] = activation_quantization(node, type);
   return node.builder().add(Conversion{ElementType::kF32, scale, 1, zero_point, 0}, {data});
 }
 
@@ -134,7 +134,7 @@ TensorId lower_quantize(NodeContext& node) {
   if (is_integer(node.builder().type(data)) || !is_integer(type)) {
     throw Unsupported("only floats are quantised, and to 8 bits");
   }
-  const auto [scale, zero_point] = parameters_of(node, type);
+  const auto [scale, zero_point] = activation_quantization(node, type);
   return node.builder().add(Conversion{type, 1, scale, 0, zero_point}, {data});
 }
 

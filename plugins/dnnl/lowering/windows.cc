@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "plugins/dnnl/recipe/recipe.h"
+
 namespace ephost_dnnl {
 namespace {
 
@@ -21,9 +23,6 @@ void pad_to_same(Window& window, const Dims& data, bool more_at_end) {
     window.pads_end[i] = total - window.pads_begin[i];
   }
 }
-
-// Far more than any model has; keeps what is computed from it in range.
-constexpr int64_t kMaxWindow = 1 << 20;
 
 void require_range(const Dims& values, int64_t least, const char* what) {
   for (const int64_t value : values) {

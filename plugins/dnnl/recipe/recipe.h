@@ -23,6 +23,9 @@ using TensorId = uint32_t;
 inline constexpr std::size_t kMaxRank = 8;
 inline constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
+// Far more than any window parameter of a model; the library counts with int.
+inline constexpr int64_t kMaxWindow = 1 << 20;
+
 // More primitives than the library has for any operation.
 inline constexpr uint8_t kMaxFailedPrimitives = 64;
 

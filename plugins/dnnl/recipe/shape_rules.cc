@@ -1,15 +1,12 @@
 #include "plugins/dnnl/recipe/shape_rules.h"
 
 #include <algorithm>
+#include <string>
 
 #include "plugins/dnnl/recipe/type_rules.h"
 
 namespace ephost_dnnl {
 namespace {
-
-void require(bool condition, const std::string& message) {
-  if (!condition) throw InvalidRecipe(message);
-}
 
 void require_inputs(const std::vector<Dims>& inputs, std::size_t least, std::size_t most) {
   require(inputs.size() >= least && inputs.size() <= most,
@@ -20,9 +17,6 @@ void require_vector(const Dims& dims, int64_t extent, const char* what) {
   require(dims == Dims{extent}, std::string(what) + " has dimensions " + to_text(dims) +
                                     ", expected [" + std::to_string(extent) + "]");
 }
-
-// The library counts with int, so no window parameter may come near its limits.
-constexpr int64_t kMaxWindow = 1 << 20;
 
 void require_window(const Dims& values, std::size_t rank, int64_t least, const char* what) {
   require(values.size() == rank &&
@@ -269,6 +263,10 @@ class RecipeChecker {
 };
 
 }  // namespace
+
+void require(bool condition, std::string_view message) {
+  if (!condition) throw InvalidRecipe(std::string(message));
+}
 
 Dims infer_output_dims(const Parameters& parameters, const std::vector<Dims>& inputs) {
   Dims dims = std::visit([&](const auto& op) { return infer(op, inputs); }, parameters);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <stdexcept>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugins/dnnl/recipe/recipe.h"
@@ -16,6 +16,9 @@ class InvalidRecipe : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// Throws InvalidRecipe with the message unless the condition holds.
+void require(bool condition, std::string_view message);
 
 // Dimensions of the output of an operation on inputs of these dimensions. Throws InvalidRecipe if
 // the parameters and inputs are inconsistent.

@@ -9,10 +9,6 @@
 namespace ephost_dnnl {
 namespace {
 
-void require(bool condition, const char* message) {
-  if (!condition) throw InvalidRecipe(message);
-}
-
 bool holds(ElementType type, int64_t zero_point) {
   if (!is_integer(type)) return zero_point == 0;
   return zero_point >= range_of(type).least && zero_point <= range_of(type).greatest;

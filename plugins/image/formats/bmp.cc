@@ -16,7 +16,7 @@ constexpr uint32_t kMostExtent = 1U << 30;
 
 enum Compression : uint32_t { kPlain = 0, kRuns8 = 1, kRuns4 = 2, kFields = 3, kFieldsAlpha = 6 };
 
-uint32_t number(Bytes file, std::size_t at, std::size_t bytes) {
+uint32_t read_little_endian(Bytes file, std::size_t at, std::size_t bytes) {
   if (at + bytes > file.size()) throw Undecodable("is truncated");
   uint32_t value = 0;
   for (std::size_t i = bytes; i-- > 0;) value = value << 8 | file[at + i];
@@ -38,7 +38,7 @@ struct Field {
   }
 };
 
-struct Header {
+struct BmpHeader {
   uint32_t width, height;
   bool is_top_down = false;
   uint32_t bits;
@@ -48,7 +48,7 @@ struct Header {
   std::size_t pixels_at = 0;
 };
 
-void read_fields(Bytes file, Header& header, std::size_t info_size) {
+void read_fields(Bytes file, BmpHeader& header, std::size_t info_size) {
   if (header.bits != 16 && header.bits != 32) return;
   if (header.compression == kPlain) {
     header.fields = header.bits == 16
@@ -57,7 +57,7 @@ void read_fields(Bytes file, Header& header, std::size_t info_size) {
     return;
   }
   for (std::size_t c = 0; c < 3; ++c) {
-    header.fields[c].mask = number(file, kFileHeader + kInfoHeader + 4 * c, 4);
+    header.fields[c].mask = read_little_endian(file, kFileHeader + kInfoHeader + 4 * c, 4);
   }
   // Behind the short header, the masks stand where a palette would.
   if (info_size == kInfoHeader) {
@@ -66,10 +66,10 @@ void read_fields(Bytes file, Header& header, std::size_t info_size) {
 }
 
 // Rows from the bottom to the top, unless the height is negative.
-void read_extents(Bytes file, Header& header, bool is_core) {
+void read_extents(Bytes file, BmpHeader& header, bool is_core) {
   const std::size_t bytes = is_core ? 2 : 4;
-  header.width = number(file, kFileHeader + 4, bytes);
-  header.height = number(file, kFileHeader + 4 + bytes, bytes);
+  header.width = read_little_endian(file, kFileHeader + 4, bytes);
+  header.height = read_little_endian(file, kFileHeader + 4 + bytes, bytes);
   if (!is_core && header.height > 0x7fffffff) {
     header.is_top_down = true;
     header.height = ~header.height + 1;
@@ -79,7 +79,7 @@ void read_extents(Bytes file, Header& header, bool is_core) {
   }
 }
 
-void check(const Header& header) {
+void check(const BmpHeader& header) {
   const bool is_paletted = header.bits == 1 || header.bits == 4 || header.bits == 8;
   const bool is_direct = header.bits == 16 || header.bits == 24 || header.bits == 32;
   const bool fits =
@@ -95,37 +95,38 @@ void check(const Header& header) {
   }
 }
 
-Header read_header(Bytes file) {
-  const std::size_t info_size = number(file, kFileHeader, 4);
+BmpHeader read_bmp_header(Bytes file) {
+  const std::size_t info_size = read_little_endian(file, kFileHeader, 4);
   const bool is_core = info_size == kCoreHeader;
   if (!is_core && (info_size < kInfoHeader || info_size > 1024)) {
     throw Undecodable("has a header of " + std::to_string(info_size) +
                       " bytes, which is not supported");
   }
-  Header header = {};
+  BmpHeader header = {};
   header.palette_step = is_core ? 3 : 4;
   read_extents(file, header, is_core);
-  header.bits = number(file, kFileHeader + (is_core ? 10 : 14), 2);
-  if (!is_core) header.compression = number(file, kFileHeader + 16, 4);
+  header.bits = read_little_endian(file, kFileHeader + (is_core ? 10 : 14), 2);
+  if (!is_core) header.compression = read_little_endian(file, kFileHeader + 16, 4);
   check(header);
   header.palette_at = kFileHeader + info_size;
   read_fields(file, header, info_size);
-  header.pixels_at = number(file, 10, 4);
+  header.pixels_at = read_little_endian(file, 10, 4);
   if (header.bits <= 8) {
     const std::size_t most = std::size_t{1} << header.bits;
-    const std::size_t stated = is_core ? 0 : number(file, kFileHeader + 32, 4);
+    const std::size_t stated = is_core ? 0 : read_little_endian(file, kFileHeader + 32, 4);
     header.colors = stated == 0 ? most : std::min(stated, most);
   }
   return header;
 }
 
 // Colours that the file leaves out are black.
-std::array<Color, 256> read_palette(Bytes file, const Header& header) {
+std::array<Color, 256> read_palette(Bytes file, const BmpHeader& header) {
   std::array<Color, 256> palette = {};
   for (std::size_t i = 0; i < header.colors; ++i) {
     const std::size_t at = header.palette_at + i * header.palette_step;
     for (std::size_t c = 0; c < 3; ++c) {
-      palette[i][c] = static_cast<uint8_t>(number(file, at + 2 - c, 1));  // blue comes first
+      palette[i][c] =
+          static_cast<uint8_t>(read_little_endian(file, at + 2 - c, 1));  // blue comes first
     }
   }
   return palette;
@@ -133,7 +134,7 @@ std::array<Color, 256> read_palette(Bytes file, const Header& header) {
 
 class Painter {
  public:
-  Painter(Bytes file, const Header& header, Canvas& canvas)
+  Painter(Bytes file, const BmpHeader& header, Canvas& canvas)
       : file_(file), header_(header), canvas_(canvas), palette_(read_palette(file, header)) {}
 
   void paint_rows() {
@@ -155,7 +156,7 @@ class Painter {
     std::size_t at = header_.pixels_at;
     std::size_t x = 0;
     std::size_t y = 0;
-    const auto next = [&] { return number(file_, at++, 1); };
+    const auto next = [&] { return read_little_endian(file_, at++, 1); };
     while (y < canvas_.height()) {
       const uint32_t count = next();
       const uint32_t value = next();
@@ -173,7 +174,7 @@ class Painter {
         const std::size_t first = at;
         for (uint32_t i = 0; i < value; ++i) {
           const std::size_t byte = first + (header_.bits == 4 ? i / 2 : i);
-          put(x++, y, index_of(number(file_, byte, 1), i));
+          put(x++, y, index_of(read_little_endian(file_, byte, 1), i));
         }
         const std::size_t bytes = header_.bits == 4 ? (value + 1) / 2 : value;
         at = first + (bytes + 1) / 2 * 2;
@@ -210,14 +211,14 @@ class Painter {
         for (std::size_t c = 0; c < 3; ++c) to[c] = from[3 * x + 2 - c];
       } else {
         const std::size_t bytes = header_.bits / 8;
-        const uint32_t pixel = number({from + x * bytes, bytes}, 0, bytes);
+        const uint32_t pixel = read_little_endian({from + x * bytes, bytes}, 0, bytes);
         for (std::size_t c = 0; c < 3; ++c) to[c] = header_.fields[c].of(pixel);
       }
     }
   }
 
   Bytes file_;
-  const Header& header_;
+  const BmpHeader& header_;
   Canvas& canvas_;
   std::array<Color, 256> palette_;
 };
@@ -225,7 +226,7 @@ class Painter {
 }  // namespace
 
 void decode_bmp(Bytes file, Canvas& canvas) {
-  const Header header = read_header(file);
+  const BmpHeader header = read_bmp_header(file);
   canvas.start(header.width, header.height);
   Painter painter(file, header, canvas);
   if (header.compression == kRuns8 || header.compression == kRuns4) return painter.paint_runs();

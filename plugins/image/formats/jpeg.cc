@@ -1,6 +1,6 @@
 // libjpeg reports errors through a function that must not return: it jumps. What it jumps over are
-// frames of C and of the functions below whose argument is a Job, which hold no object with a
-// destructor; everything that a jump must not lose is in the Job.
+// frames of C and of the functions below whose argument is a JpegJob, which hold no object with a
+// destructor; everything that a jump must not lose is in the JpegJob.
 #include <cstdio>
 // After <cstdio>, which it needs.
 #include <jerror.h>
@@ -16,7 +16,7 @@ namespace {
 // More scans are not an image, but an attempt to keep the decoder busy.
 constexpr int kMostScans = 500;
 
-struct Job : Escape {
+struct JpegJob : Escape {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
@@ -27,10 +27,10 @@ struct Job : Escape {
 
 static_assert(sizeof(Escape::message) >= JMSG_LENGTH_MAX);
 
-Job& job_of(j_common_ptr info) { return *static_cast<Job*>(info->client_data); }
+JpegJob& job_of(j_common_ptr info) { return *static_cast<JpegJob*>(info->client_data); }
 
-[[noreturn]] void leave(j_common_ptr info) {
-  Job& job = job_of(info);
+[[noreturn]] void leave_jpeg(j_common_ptr info) {
+  JpegJob& job = job_of(info);
   info->err->format_message(info, job.message.data());
   std::longjmp(job.escape, 1);
 }
@@ -38,21 +38,21 @@ Job& job_of(j_common_ptr info) { return *static_cast<Job*>(info->client_data); }
 // Warnings are about data that other decoders accept as well, but for those of missing data.
 void take_message(j_common_ptr info, int level) {
   const int code = info->err->msg_code;
-  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) leave(info);
+  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) leave_jpeg(info);
 }
 
 void limit_scans(j_common_ptr info) {
-  Job& job = job_of(info);
+  JpegJob& job = job_of(info);
   if (job.info.input_scan_number <= kMostScans) return;
   std::snprintf(job.message.data(), job.message.size(), "more than %d scans", kMostScans);
   std::longjmp(job.escape, 1);
 }
 
-bool has_four_colors(const Job& job) {
+bool has_four_colors(const JpegJob& job) {
   return job.info.jpeg_color_space == JCS_CMYK || job.info.jpeg_color_space == JCS_YCCK;
 }
 
-void read_header(Job& job) {
+void read_jpeg_header(JpegJob& job) {
   jpeg_create_decompress(&job.info);
   job.progress.progress_monitor = &limit_scans;
   job.info.progress = &job.progress;
@@ -62,7 +62,7 @@ void read_header(Job& job) {
 }
 
 // What Adobe writes, with and without its marker: 0 is full ink with it.
-void take_four_colors(const Job& job, const JSAMPLE* from, uint8_t* to) {
+void take_four_colors(const JpegJob& job, const JSAMPLE* from, uint8_t* to) {
   const unsigned inverted = job.info.saw_Adobe_marker ? 0 : 255;
   for (std::size_t x = 0; x < job.width; ++x, from += 4, to += 3) {
     const unsigned key = from[3] ^ inverted;
@@ -72,7 +72,7 @@ void take_four_colors(const Job& job, const JSAMPLE* from, uint8_t* to) {
   }
 }
 
-void read_rows(Job& job) {
+void read_jpeg_rows(JpegJob& job) {
   jpeg_start_decompress(&job.info);
   const bool converts = job.info.out_color_space == JCS_CMYK;
   JSAMPROW buffer = nullptr;
@@ -92,8 +92,8 @@ void read_rows(Job& job) {
   }
 }
 
-struct Destroy {
-  void operator()(Job* job) const {
+struct DestroyJpeg {
+  void operator()(JpegJob* job) const {
     jpeg_destroy_decompress(&job->info);
     delete job;
   }
@@ -102,17 +102,17 @@ struct Destroy {
 }  // namespace
 
 void decode_jpeg(Bytes file, Canvas& canvas) {
-  const std::unique_ptr<Job, Destroy> job(new Job());
+  const std::unique_ptr<JpegJob, DestroyJpeg> job(new JpegJob());
   job->info.err = jpeg_std_error(&job->errors);
-  job->errors.error_exit = &leave;
+  job->errors.error_exit = &leave_jpeg;
   job->errors.emit_message = &take_message;
   job->info.client_data = job.get();
   job->file = file;
-  run(*job, &read_header);
+  run(*job, &read_jpeg_header);
   canvas.start(job->info.image_width, job->info.image_height);
   job->pixels = canvas.data();
   job->width = canvas.width();
-  run(*job, &read_rows);
+  run(*job, &read_jpeg_rows);
 }
 
 }  // namespace ephost_image

@@ -17,7 +17,7 @@ constexpr uint32_t kMostComponents = 4;
 constexpr uint32_t kMostBits = 16;
 constexpr uint64_t kLeastPrecinct = 3;  // as an exponent of two
 
-uint64_t number(Bytes data, std::size_t at, std::size_t bytes) {
+uint64_t read_big_endian(Bytes data, std::size_t at, std::size_t bytes) {
   if (bytes > data.size() || at > data.size() - bytes) throw Undecodable("is truncated");
   uint64_t value = 0;
   for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | data[at + i];
@@ -26,14 +26,14 @@ uint64_t number(Bytes data, std::size_t at, std::size_t bytes) {
 
 // The codestream in the boxes of a file, or the file itself if it has no boxes.
 Bytes find_codestream(Bytes file) {
-  if (number(file, 0, 2) == 0xff4f) return file;
+  if (read_big_endian(file, 0, 2) == 0xff4f) return file;
   constexpr uint64_t kCodestream = 0x6a703263;  // "jp2c"
   while (!file.empty()) {
-    uint64_t size = number(file, 0, 4);
+    uint64_t size = read_big_endian(file, 0, 4);
     uint64_t header = 8;
-    const uint64_t type = number(file, 4, 4);
+    const uint64_t type = read_big_endian(file, 4, 4);
     if (size == 1) {
-      size = number(file, 8, 8);
+      size = read_big_endian(file, 8, 8);
       header = 16;
     }
     if (size == 0) size = file.size();  // up to the end
@@ -51,8 +51,10 @@ struct Size {
 
 // What the first segment of a codestream says, checked.
 Size read_size(Bytes codestream) {
-  if (number(codestream, 0, 4) != 0xff4fff51) throw Undecodable("does not begin with its size");
-  const auto field = [&](std::size_t i) { return number(codestream, 8 + 4 * i, 4); };
+  if (read_big_endian(codestream, 0, 4) != 0xff4fff51) {
+    throw Undecodable("does not begin with its size");
+  }
+  const auto field = [&](std::size_t i) { return read_big_endian(codestream, 8 + 4 * i, 4); };
   std::array<uint64_t, 2> extents = {};
   uint64_t tiles = 1;
   for (std::size_t d = 0; d < 2; ++d) {
@@ -70,7 +72,7 @@ Size read_size(Bytes codestream) {
     throw Undecodable("has " + std::to_string(tiles) + " tiles, more than the " +
                       std::to_string(kMostTiles) + " that are supported");
   }
-  const uint64_t components = number(codestream, 40, 2);
+  const uint64_t components = read_big_endian(codestream, 40, 2);
   if (components == 0 || components > kMostComponents) {
     throw Undecodable("has " + std::to_string(components) + " components instead of 1 to 4");
   }
@@ -82,9 +84,9 @@ Size read_size(Bytes codestream) {
 // sizes of precincts follow, one byte for each resolution.
 void check_precincts(Bytes codestream, std::size_t levels_at, bool has_precincts) {
   if (!has_precincts) return;
-  const uint64_t levels = number(codestream, levels_at, 1);
+  const uint64_t levels = read_big_endian(codestream, levels_at, 1);
   for (std::size_t i = 0; i <= levels; ++i) {
-    const uint64_t exponents = number(codestream, levels_at + 5 + i, 1);
+    const uint64_t exponents = read_big_endian(codestream, levels_at + 5 + i, 1);
     if ((exponents & 15) < kLeastPrecinct || exponents >> 4 < kLeastPrecinct) {
       throw Undecodable("has precincts that are too small");
     }
@@ -102,7 +104,7 @@ void check_headers(Bytes codestream) {
   uint64_t tile_part_size = 0;
   std::size_t at = 2;
   while (at + 4 <= codestream.size()) {
-    const uint64_t marker = number(codestream, at, 2);
+    const uint64_t marker = read_big_endian(codestream, at, 2);
     if (marker == kEnd) return;
     if (marker == kData) {
       // A size of 0 is that of the last part.
@@ -113,28 +115,28 @@ void check_headers(Bytes codestream) {
     }
     if (marker == kTilePart) {
       tile_part = at;
-      tile_part_size = number(codestream, at + 6, 4);
+      tile_part_size = read_big_endian(codestream, at + 6, 4);
     }
     if (marker == kCoding) {
-      check_precincts(codestream, at + 9, (number(codestream, at + 4, 1) & 1) != 0);
+      check_precincts(codestream, at + 9, (read_big_endian(codestream, at + 4, 1) & 1) != 0);
     }
     if (marker == kComponentCoding) {
-      check_precincts(codestream, at + 6, (number(codestream, at + 5, 1) & 1) != 0);
+      check_precincts(codestream, at + 6, (read_big_endian(codestream, at + 5, 1) & 1) != 0);
     }
-    at += 2 + static_cast<std::size_t>(number(codestream, at + 2, 2));
+    at += 2 + static_cast<std::size_t>(read_big_endian(codestream, at + 2, 2));
   }
 }
 
 // What openjpeg's callbacks get.
-struct Source {
+struct OpenjpegSource {
   Bytes file;
   std::size_t at = 0;
 };
 
 constexpr auto kEnd = static_cast<OPJ_SIZE_T>(-1);
 
-OPJ_SIZE_T read_bytes(void* to, OPJ_SIZE_T count, void* user) {
-  Source& source = *static_cast<Source*>(user);
+OPJ_SIZE_T read_source(void* to, OPJ_SIZE_T count, void* user) {
+  OpenjpegSource& source = *static_cast<OpenjpegSource*>(user);
   const std::size_t taken = std::min(count, source.file.size() - source.at);
   if (taken == 0) return kEnd;
   std::memcpy(to, source.file.data() + source.at, taken);
@@ -142,8 +144,8 @@ OPJ_SIZE_T read_bytes(void* to, OPJ_SIZE_T count, void* user) {
   return taken;
 }
 
-OPJ_OFF_T skip(OPJ_OFF_T count, void* user) {
-  Source& source = *static_cast<Source*>(user);
+OPJ_OFF_T skip_in_source(OPJ_OFF_T count, void* user) {
+  OpenjpegSource& source = *static_cast<OpenjpegSource*>(user);
   if (count < 0) return -1;
   const std::size_t skipped =
       std::min(static_cast<std::size_t>(count), source.file.size() - source.at);
@@ -151,8 +153,8 @@ OPJ_OFF_T skip(OPJ_OFF_T count, void* user) {
   return static_cast<OPJ_OFF_T>(skipped);
 }
 
-OPJ_BOOL seek(OPJ_OFF_T to, void* user) {
-  Source& source = *static_cast<Source*>(user);
+OPJ_BOOL seek_in_source(OPJ_OFF_T to, void* user) {
+  OpenjpegSource& source = *static_cast<OpenjpegSource*>(user);
   if (to < 0 || static_cast<std::size_t>(to) > source.file.size()) return OPJ_FALSE;
   source.at = static_cast<std::size_t>(to);
   return OPJ_TRUE;
@@ -160,11 +162,11 @@ OPJ_BOOL seek(OPJ_OFF_T to, void* user) {
 
 using Message = std::array<char, 256>;
 
-void take_error(const char* text, void* user) {
+void take_openjpeg_error(const char* text, void* user) {
   Message& message = *static_cast<Message*>(user);
   if (message[0] == '\0') std::snprintf(message.data(), message.size(), "%s", text);
 }
-void ignore(const char*, void*) {}
+void ignore_openjpeg_message(const char*, void*) {}
 
 // openjpeg's types of codecs and streams are one.
 using Handle = std::unique_ptr<void*, void (*)(void**)>;
@@ -179,16 +181,16 @@ Image read_image(Bytes file) {
                      &opj_destroy_codec);
   const Handle stream(opj_stream_default_create(OPJ_TRUE), &opj_stream_destroy);
   if (codec == nullptr || stream == nullptr) throw std::bad_alloc();
-  Source source = {file};
+  OpenjpegSource source = {file};
   opj_stream_set_user_data(stream.get(), &source, nullptr);
   opj_stream_set_user_data_length(stream.get(), file.size());
-  opj_stream_set_read_function(stream.get(), &read_bytes);
-  opj_stream_set_skip_function(stream.get(), &skip);
-  opj_stream_set_seek_function(stream.get(), &seek);
+  opj_stream_set_read_function(stream.get(), &read_source);
+  opj_stream_set_skip_function(stream.get(), &skip_in_source);
+  opj_stream_set_seek_function(stream.get(), &seek_in_source);
   Message message = {};
-  opj_set_error_handler(codec.get(), &take_error, &message);
-  opj_set_warning_handler(codec.get(), &ignore, nullptr);
-  opj_set_info_handler(codec.get(), &ignore, nullptr);
+  opj_set_error_handler(codec.get(), &take_openjpeg_error, &message);
+  opj_set_warning_handler(codec.get(), &ignore_openjpeg_message, nullptr);
+  opj_set_info_handler(codec.get(), &ignore_openjpeg_message, nullptr);
   opj_dparameters_t parameters;
   opj_set_default_decoder_parameters(&parameters);
   opj_image_t* found = nullptr;

@@ -1,5 +1,5 @@
 // libpng reports errors through a function that must not return: it jumps, as libjpeg's does
-// (jpeg.cc). The functions below whose argument is a Job hold no object with a destructor.
+// (jpeg.cc). The functions below whose argument is a PngJob hold no object with a destructor.
 #include <png.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 namespace ephost_image {
 namespace {
 
-struct Job : Escape {
+struct PngJob : Escape {
   png_structp png;
   png_infop info;
   Bytes rest;  // of the file
@@ -19,23 +19,23 @@ struct Job : Escape {
   std::size_t width, height;
 };
 
-[[noreturn]] void leave(png_structp png, png_const_charp message) {
-  Job& job = *static_cast<Job*>(png_get_error_ptr(png));
+[[noreturn]] void leave_png(png_structp png, png_const_charp message) {
+  PngJob& job = *static_cast<PngJob*>(png_get_error_ptr(png));
   std::snprintf(job.message.data(), job.message.size(), "%s", message);
   std::longjmp(job.escape, 1);
 }
 
-void ignore(png_structp, png_const_charp) {}
+void ignore_png_warning(png_structp, png_const_charp) {}
 
 void take_bytes(png_structp png, png_bytep to, std::size_t count) {
-  Job& job = *static_cast<Job*>(png_get_io_ptr(png));
+  PngJob& job = *static_cast<PngJob*>(png_get_io_ptr(png));
   if (count > job.rest.size()) png_error(png, "the file ends too early");
   std::memcpy(to, job.rest.data(), count);
   job.rest = job.rest.subspan(count);
 }
 
-void read_header(Job& job) {
-  job.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &job, &leave, &ignore);
+void read_png_header(PngJob& job) {
+  job.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &job, &leave_png, &ignore_png_warning);
   if (job.png == nullptr) {
     std::snprintf(job.message.data(), job.message.size(), "out of memory");
     std::longjmp(job.escape, 1);
@@ -46,7 +46,7 @@ void read_header(Job& job) {
   png_read_info(job.png, job.info);
 }
 
-void read_rows(Job& job) {
+void read_png_rows(PngJob& job) {
   png_set_palette_to_rgb(job.png);
   png_set_expand_gray_1_2_4_to_8(job.png);
   png_set_strip_16(job.png);
@@ -64,8 +64,8 @@ void read_rows(Job& job) {
   }
 }
 
-struct Destroy {
-  void operator()(Job* job) const {
+struct DestroyPng {
+  void operator()(PngJob* job) const {
     png_destroy_read_struct(&job->png, &job->info, nullptr);
     delete job;
   }
@@ -74,14 +74,14 @@ struct Destroy {
 }  // namespace
 
 void decode_png(Bytes file, Canvas& canvas) {
-  const std::unique_ptr<Job, Destroy> job(new Job());
+  const std::unique_ptr<PngJob, DestroyPng> job(new PngJob());
   job->rest = file;
-  run(*job, &read_header);
+  run(*job, &read_png_header);
   canvas.start(png_get_image_width(job->png, job->info), png_get_image_height(job->png, job->info));
   job->pixels = canvas.data();
   job->width = canvas.width();
   job->height = canvas.height();
-  run(*job, &read_rows);
+  run(*job, &read_png_rows);
 }
 
 }  // namespace ephost_image

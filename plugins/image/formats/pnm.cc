@@ -69,7 +69,7 @@ class Reader {
   Bytes rest_;
 };
 
-struct Header {
+struct PnmHeader {
   bool is_text, is_bitmap;
   std::size_t channels;
   uint32_t largest;  // sample
@@ -80,7 +80,7 @@ uint8_t scaled(uint32_t sample, uint32_t largest) {
   return static_cast<uint8_t>((bounded * 255 + largest / 2) / largest);
 }
 
-void read_bitmap_row(Reader& reader, const Header& header, uint8_t* row, std::size_t width) {
+void read_bitmap_row(Reader& reader, const PnmHeader& header, uint8_t* row, std::size_t width) {
   const Bytes packed = header.is_text ? Bytes() : reader.take((width + 7) / 8);
   for (std::size_t x = 0; x < width; ++x) {
     const uint32_t bit =
@@ -89,7 +89,7 @@ void read_bitmap_row(Reader& reader, const Header& header, uint8_t* row, std::si
   }
 }
 
-void read_row(Reader& reader, const Header& header, uint8_t* row, std::size_t width) {
+void read_row(Reader& reader, const PnmHeader& header, uint8_t* row, std::size_t width) {
   const std::size_t bytes = header.largest > 255 ? 2 : 1;
   const std::size_t samples = width * header.channels;
   const Bytes packed = header.is_text ? Bytes() : reader.take(samples * bytes);
@@ -106,8 +106,8 @@ void read_row(Reader& reader, const Header& header, uint8_t* row, std::size_t wi
 
 void decode_pnm(Bytes file, Canvas& canvas) {
   const uint8_t kind = file[1];
-  Header header = {kind <= '3', kind == '1' || kind == '4',
-                   kind == '3' || kind == '6' ? std::size_t{3} : std::size_t{1}, 1};
+  PnmHeader header = {kind <= '3', kind == '1' || kind == '4',
+                      kind == '3' || kind == '6' ? std::size_t{3} : std::size_t{1}, 1};
   Reader reader(file.subspan(2));
   const uint32_t width = reader.number();
   const uint32_t height = reader.number();

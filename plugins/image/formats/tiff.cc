@@ -14,16 +14,16 @@ namespace ephost_image {
 namespace {
 
 // What libtiff's callbacks get: the file, and the first error.
-struct Source {
+struct TiffSource {
   Bytes file;
   uint64_t at = 0;
   std::array<char, 256> message = {};
 };
 
-Source& source_of(thandle_t handle) { return *static_cast<Source*>(handle); }
+TiffSource& source_of(thandle_t handle) { return *static_cast<TiffSource*>(handle); }
 
-tmsize_t read_bytes(thandle_t handle, void* to, tmsize_t count) {
-  Source& source = source_of(handle);
+tmsize_t read_file(thandle_t handle, void* to, tmsize_t count) {
+  TiffSource& source = source_of(handle);
   if (count <= 0 || source.at >= source.file.size()) return 0;
   const std::size_t taken = std::min(static_cast<std::size_t>(count),
                                      source.file.size() - static_cast<std::size_t>(source.at));
@@ -34,12 +34,12 @@ tmsize_t read_bytes(thandle_t handle, void* to, tmsize_t count) {
 
 tmsize_t write_nothing(thandle_t, void*, tmsize_t) { return 0; }
 
-toff_t seek(thandle_t handle, toff_t offset, int origin) {
-  Source& source = source_of(handle);
+toff_t seek_in_file(thandle_t handle, toff_t offset, int origin) {
+  TiffSource& source = source_of(handle);
   const uint64_t base = origin == SEEK_SET   ? 0
                         : origin == SEEK_CUR ? source.at
                                              : source.file.size();
-  source.at = base + offset;  // wraps for a negative offset; read_bytes checks what comes of it
+  source.at = base + offset;  // wraps for a negative offset; read_file checks what comes of it
   return source.at;
 }
 
@@ -56,14 +56,14 @@ int map_file(thandle_t handle, void** data, toff_t* size) {
 void unmap_nothing(thandle_t, void*, toff_t) {}
 
 // Both say that the message has been dealt with.
-int take_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
-  Source& source = *static_cast<Source*>(user);
+int take_tiff_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
+  TiffSource& source = *static_cast<TiffSource*>(user);
   if (source.message[0] == '\0') {
     std::vsnprintf(source.message.data(), source.message.size(), format, arguments);
   }
   return 1;
 }
-int ignore(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+int ignore_tiff_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
 
 struct Close {
   void operator()(TIFF* tiff) const { TIFFClose(tiff); }
@@ -72,22 +72,22 @@ struct Free {
   void operator()(TIFFOpenOptions* options) const { TIFFOpenOptionsFree(options); }
 };
 
-[[noreturn]] void fail(const Source& source, const char* otherwise) {
+[[noreturn]] void fail(const TiffSource& source, const char* otherwise) {
   const char* message = source.message[0] != '\0' ? source.message.data() : otherwise;
   throw Undecodable("is damaged: " + printable(message));
 }
 
-std::unique_ptr<TIFF, Close> open(Source& source, uint64_t max_pixels) {
+std::unique_ptr<TIFF, Close> open(TiffSource& source, uint64_t max_pixels) {
   const std::unique_ptr<TIFFOpenOptions, Free> options(TIFFOpenOptionsAlloc());
   if (options == nullptr) throw std::bad_alloc();
   constexpr uint64_t kLeast = 1 << 20;  // bytes, of directories
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(),
                                       static_cast<tmsize_t>(std::max(kLeast, 8 * max_pixels)));
-  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), &take_error, &source);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), &ignore, nullptr);
+  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), &take_tiff_error, &source);
+  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), &ignore_tiff_warning, nullptr);
   std::unique_ptr<TIFF, Close> tiff(
-      TIFFClientOpenExt("image", "r", &source, &read_bytes, &write_nothing, &seek, &close_nothing,
-                        &size_of, &map_file, &unmap_nothing, options.get()));
+      TIFFClientOpenExt("image", "r", &source, &read_file, &write_nothing, &seek_in_file,
+                        &close_nothing, &size_of, &map_file, &unmap_nothing, options.get()));
   if (tiff == nullptr) fail(source, "it has no directory");
   return tiff;
 }
@@ -120,7 +120,7 @@ bool is_tiled_gray(TIFF* tiff, uint32_t width, TiledGray& found) {
          (photometric == PHOTOMETRIC_MINISBLACK || found.white_is_zero);
 }
 
-void read_tiled_gray(TIFF* tiff, const Source& source, const TiledGray& kind, Canvas& canvas) {
+void read_tiled_gray(TIFF* tiff, const TiffSource& source, const TiledGray& kind, Canvas& canvas) {
   uint32_t tile_width = 0;
   uint32_t tile_height = 0;
   TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &tile_width);
@@ -154,7 +154,7 @@ void read_tiled_gray(TIFF* tiff, const Source& source, const TiledGray& kind, Ca
 }  // namespace
 
 void decode_tiff(Bytes file, Canvas& canvas) {
-  Source source;
+  TiffSource source;
   source.file = file;
   const std::unique_ptr<TIFF, Close> tiff = open(source, canvas.max_pixels());
   uint32_t width = 0;

@@ -167,7 +167,7 @@ Bounded maximum_of(const std::vector<Bounded>& found) {
   return std::isinf(largest.value) && largest.value < 0 ? unspecified() : largest;
 }
 
-Bounded mean_of(const std::vector<Bounded>& found, int64_t count) {
+Bounded window_mean(const std::vector<Bounded>& found, int64_t count) {
   Sum sum;
   for (const Bounded x : found) sum.add(x);
   return sum.total() / Bounded{static_cast<double>(count), 0};
@@ -187,7 +187,7 @@ Outputs average_pool(const Invocation& node) {
   const Window window = pool_window(node);
   const bool counts_padding = node.integer("count_include_pad", 0) != 0;
   return pool(node.input(0), window, [&](const std::vector<Bounded>& found, const Dims& at) {
-    if (!counts_padding) return mean_of(found, std::ssize(found));
+    if (!counts_padding) return window_mean(found, std::ssize(found));
     int64_t count = 1;
     for (std::size_t i = 0; i < at.size(); ++i) {
       // What ceil_mode adds beyond the padding does not count.
@@ -196,7 +196,7 @@ Outputs average_pool(const Invocation& node) {
       const int64_t places = (left + window.dilations[i] - 1) / window.dilations[i];
       count *= std::min(window.kernel[i], places);
     }
-    return mean_of(found, count);
+    return window_mean(found, count);
   });
 }
 
@@ -209,7 +209,7 @@ Window whole(const Dims& data) {
 Outputs global_average_pool(const Invocation& node) {
   return pool(node.input(0), whole(node.input(0).dims),
               [](const std::vector<Bounded>& found, const Dims&) {
-                return mean_of(found, std::ssize(found));
+                return window_mean(found, std::ssize(found));
               });
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Beyond it, sums of a few terms may overflow.
-constexpr double kLargest = 1e36;
+constexpr double kLargestSafe = 1e36;
 // Implementations may flush subnormal numbers to zero.
 constexpr double kSmallest = 2.0 * std::numeric_limits<float>::min();
 
@@ -28,7 +28,7 @@ Bounded rounded(double value, double error, double magnitude, double roundings) 
   if (!std::isfinite(error)) return unspecified();
   if (!std::isfinite(value)) return {value, 0};
   const double total = error + roundings * kRoundoff * std::fabs(magnitude) + kSmallest;
-  return std::fmax(std::fabs(value), std::fabs(magnitude)) + total <= kLargest
+  return std::fmax(std::fabs(value), std::fabs(magnitude)) + total <= kLargestSafe
              ? Bounded{value, total}
              : unspecified();
 }

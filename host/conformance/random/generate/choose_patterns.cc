@@ -94,7 +94,7 @@ Name add_mean(RandomGraph& graph, const std::string& x) {
   return graph.add(draft);
 }
 
-bool add_layer_normalization(RandomGraph& graph) {
+bool add_unfused_layer_normalization(RandomGraph& graph) {
   const auto found = graph.pick(2, 5);
   if (!found) return false;
   const std::string& x = *found;
@@ -204,10 +204,15 @@ bool add_computed_constant(RandomGraph& graph) {
 }  // namespace
 
 const Choices& pattern_choices() {
-  static const Choices kChoices = {
-      {5, &add_repeated}, {3, &add_hard_sigmoid},        {1, &add_swish},
-      {2, &add_gelu},     {2, &add_layer_normalization}, {2, &add_diamond},
-      {5, &add_block},    {1, &add_computed_constant},   {14, &add_quantized_block}};
+  static const Choices kChoices = {{5, &add_repeated},
+                                   {3, &add_hard_sigmoid},
+                                   {1, &add_swish},
+                                   {2, &add_gelu},
+                                   {2, &add_unfused_layer_normalization},
+                                   {2, &add_diamond},
+                                   {5, &add_block},
+                                   {1, &add_computed_constant},
+                                   {14, &add_quantized_block}};
   return kChoices;
 }
 

@@ -9,7 +9,7 @@ namespace ephost::conformance {
 namespace {
 
 constexpr int64_t kMaxElements = 6000;
-constexpr double kLargest = 1e5;
+constexpr double kLargestNumber = 1e5;
 // Results whose bound is wider, relative to the largest of the tensor, would show little.
 constexpr double kWidestBound = 5e-4;
 // With special numbers among the inputs, at most one element in this many may lack a close bound.
@@ -287,7 +287,7 @@ bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
   double largest = 0;
   std::ptrdiff_t uncertain = 0;
   for (const Bounded& x : tensor.numbers) {
-    if (!has_special_numbers_ && (!std::isfinite(x.value) || std::fabs(x.value) > kLargest)) {
+    if (!has_special_numbers_ && (!std::isfinite(x.value) || std::fabs(x.value) > kLargestNumber)) {
       return false;
     }
     if (std::isfinite(x.value)) largest = std::fmax(largest, std::fabs(x.value));

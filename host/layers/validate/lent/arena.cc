@@ -9,12 +9,10 @@
 namespace ephost::layers {
 namespace {
 
-constexpr size_t kAlignment = 16;
+constexpr size_t kArenaAlignment = 16;
 constexpr size_t kLeastChunk = size_t{16} << 10;
 constexpr size_t kMostChunk = size_t{1} << 20;
 constexpr int kPoison = 0xDD;
-
-size_t round_up(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -22,7 +20,7 @@ void Arena::Unmap::operator()(std::byte* mapping) const { ::munmap(mapping, size
 
 void* Arena::allocate(size_t size) {
   if (size > SIZE_MAX / 4) throw std::bad_alloc();
-  size = round_up(std::max<size_t>(size, 1), kAlignment);
+  size = round_up(std::max<size_t>(size, 1), kArenaAlignment);
   if (chunks_.empty() || chunks_.back().size - used_ < size) {
     const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const size_t total =

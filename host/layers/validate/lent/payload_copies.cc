@@ -5,7 +5,7 @@
 namespace ephost::layers {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kPayloadAlignment = 64;
 
 }  // namespace
 
@@ -16,7 +16,8 @@ eph_bytes PayloadCopies::copy(eph_bytes payload) {
   auto known = copies_.find(key);
   if (known == copies_.end()) {
     const auto size = static_cast<size_t>(payload.size);
-    GuardedMemory memory(size, kAlignment, guard_, std::byte{0}, "a payload for " + provider_);
+    GuardedMemory memory(size, kPayloadAlignment, guard_, std::byte{0},
+                         "a payload for " + provider_);
     std::memcpy(memory.data(), payload.data, size);
     memory.make_read_only();
     known = copies_.emplace(key, std::move(memory)).first;

@@ -14,8 +14,6 @@ constexpr std::byte kZone{0xC7};
 constexpr std::byte kRetired{0xDD};
 constexpr size_t kZoneBytes = 256;
 
-size_t round_up(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
-
 }  // namespace
 
 void GuardedMemory::Unmap::operator()(std::byte* mapping) const { ::munmap(mapping, size); }

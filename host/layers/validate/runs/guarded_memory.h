@@ -13,6 +13,11 @@
 
 namespace ephost::layers {
 
+// The smallest multiple of `unit` that is at least `size`; the caller keeps it from overflowing.
+[[nodiscard]] constexpr size_t round_up(size_t size, size_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
 class GuardedMemory {
  public:
   // Aligned to `alignment`, a power of two of at least 64, and filled with `fill`. `name` is for

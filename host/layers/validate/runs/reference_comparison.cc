@@ -6,13 +6,11 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/base/values/compare.h"
+#include "host/layers/decorate/host_object.h"
 #include "host/layers/validate/runs/result_comparison.h"
 
 namespace ephost::layers {
 namespace {
-
-constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
-                                            [](eph_error*, eph_string) noexcept {}};
 
 // What both types have in common is that of `expected`.
 ValueView view_of(const eph_value& value, std::span<const std::byte> bytes,

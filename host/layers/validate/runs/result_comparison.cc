@@ -12,8 +12,7 @@
 namespace ephost::layers {
 namespace {
 
-// In bits.
-uint32_t element_size(int32_t element_type) {
+uint32_t element_bits(int32_t element_type) {
   switch (element_type) {
     case EPH_ELEMENT_FLOAT4E2M1:
       return 4;
@@ -42,7 +41,7 @@ TensorElements elements_of(std::span<const std::byte> bytes, int32_t element_typ
   ValueView view;
   view.kind = ValueKind::kTensor;
   view.type = static_cast<ElementType>(element_type);
-  view.bits = element_size(element_type);
+  view.bits = element_bits(element_type);
   view.count = bytes.size() * 8 / view.bits;
   view.bytes = bytes;
   return TensorElements(std::move(view));
@@ -82,7 +81,7 @@ std::optional<uint64_t> first_difference(std::span<const std::byte> actual,
   if (std::ranges::equal(actual, expected)) return std::nullopt;
   if (!is_inexact(static_cast<ElementType>(element_type))) {
     const auto differing = std::mismatch(actual.begin(), actual.end(), expected.begin());
-    return static_cast<uint64_t>(differing.first - actual.begin()) * 8 / element_size(element_type);
+    return static_cast<uint64_t>(differing.first - actual.begin()) * 8 / element_bits(element_type);
   }
   const TensorElements found = elements_of(actual, element_type);
   const TensorElements wanted = elements_of(expected, element_type);

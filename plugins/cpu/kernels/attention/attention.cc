@@ -400,16 +400,15 @@ class Attention final : public Kernel {
   Products scores_, values_;
 };
 
-constexpr Inputs kInputs = {.required = 3};
-constexpr auto& kTypes =
+constexpr auto& kAttentionTypes =
     kInputTypes<kFloat, kFloat, kFloat, kFloat | kBool, kFloat, kFloat, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Attention", 23, kNewest, kInputs, kTypes, &make<Attention>},
+constexpr KernelEntry kAttentionKernels[] = {
+    {"Attention", 23, kNewest, kThreeInputs, kAttentionTypes, &make<Attention>},
 };
 
 }  // namespace
 
-Table attention_kernels() { return kEntries; }
+Table attention_kernels() { return kAttentionKernels; }
 
 }  // namespace ephost_cpu

@@ -111,15 +111,14 @@ class RotaryEmbedding final : public Kernel {
   int64_t heads_, rotated_;
 };
 
-constexpr Inputs kThree = {.required = 3, .same_type = 0b111};
-constexpr auto& kTypes = kInputTypes<kFloat, kFloat, kFloat, kInt64>;
+constexpr auto& kRotaryTypes = kInputTypes<kFloat, kFloat, kFloat, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"RotaryEmbedding", 23, kNewest, kThree, kTypes, &make<RotaryEmbedding>},
+constexpr KernelEntry kRotaryEmbeddingKernels[] = {
+    {"RotaryEmbedding", 23, kNewest, kThreeAlike, kRotaryTypes, &make<RotaryEmbedding>},
 };
 
 }  // namespace
 
-Table rotary_embedding_kernels() { return kEntries; }
+Table rotary_embedding_kernels() { return kRotaryEmbeddingKernels; }
 
 }  // namespace ephost_cpu

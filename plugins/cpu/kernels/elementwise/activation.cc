@@ -242,17 +242,14 @@ class PRelu final : public Kernel {
   OldBroadcast old_;
 };
 
-template <class Op>
-constexpr Factory kFloatUnary = &make<UnaryKernel<Op, float, double>>;
 constexpr auto kRelu14 = &make<UnaryKernel<Relu, float, double, int8_t, int16_t, int32_t, int64_t>>;
 constexpr Inputs kClipInputs = {.required = 1, .same_type = 0b111};
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kActivationKernels[] = {
     {"Relu", 6, 13, {}, kInputTypes<kFloat>, kFloatUnary<Relu>},
     {"Relu", 14, kNewest, {}, kInputTypes<kFloat | kSignedInts>, kRelu14},
     {"LeakyRelu", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<LeakyRelu>},
-    {"PRelu", 1, kNewest, kTwo, kInputTypes<kFloat | kWideInts, kFloat | kWideInts>, &make<PRelu>},
+    {"PRelu", 1, kNewest, kTwoAlike, kInputTypes<kWideNumbers, kWideNumbers>, &make<PRelu>},
     {"Elu", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Elu>},
     {"Celu", 12, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Celu>},
     {"Selu", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Selu>},
@@ -269,6 +266,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table activation_kernels() { return kEntries; }
+Table activation_kernels() { return kActivationKernels; }
 
 }  // namespace ephost_cpu

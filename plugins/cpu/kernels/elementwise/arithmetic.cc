@@ -181,19 +181,16 @@ std::unique_ptr<Kernel> make_mod(const NodeContext& context) {
   return std::make_unique<IntegerMod<FloorMod>>(context);
 }
 
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
-constexpr auto& kTypes = kInputTypes<kNumbers, kNumbers>;
-
-constexpr KernelEntry kEntries[] = {
-    {"Add", 1, kNewest, kTwo, kTypes, &make<WrappingKernel<Add>>},
-    {"Sub", 1, kNewest, kTwo, kTypes, &make<WrappingKernel<Sub>>},
-    {"Mul", 1, kNewest, kTwo, kTypes, &make<WrappingKernel<Mul>>},
-    {"Div", 1, kNewest, kTwo, kTypes, &make<NumberDivision<Div>>},
-    {"Mod", 10, kNewest, kTwo, kTypes, &make_mod},
+constexpr KernelEntry kArithmeticKernels[] = {
+    {"Add", 1, kNewest, kTwoAlike, kTwoNumbers, &make<WrappingKernel<Add>>},
+    {"Sub", 1, kNewest, kTwoAlike, kTwoNumbers, &make<WrappingKernel<Sub>>},
+    {"Mul", 1, kNewest, kTwoAlike, kTwoNumbers, &make<WrappingKernel<Mul>>},
+    {"Div", 1, kNewest, kTwoAlike, kTwoNumbers, &make<NumberDivision<Div>>},
+    {"Mod", 10, kNewest, kTwoAlike, kTwoNumbers, &make_mod},
 };
 
 }  // namespace
 
-Table arithmetic_kernels() { return kEntries; }
+Table arithmetic_kernels() { return kArithmeticKernels; }
 
 }  // namespace ephost_cpu

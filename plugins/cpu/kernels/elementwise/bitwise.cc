@@ -57,7 +57,7 @@ struct Shift {
 
 // The sign does not matter to bits: an unsigned type stands for both.
 template <class F>
-void dispatch_bits(int32_t element_type, F&& f) {
+void dispatch_unsigned(int32_t element_type, F&& f) {
   dispatch_size(element_size(element_type), [&](auto tag) {
     if constexpr (std::is_integral_v<typename decltype(tag)::type>) f(tag);
   });
@@ -79,7 +79,7 @@ class BinaryBits final : public Kernel {
     const Dims b_shape = dims_of(b);
     const Dims shape = broadcast_shape(a_shape, b_shape);
     const eph_value& y = allocate_output(run, 0, a.element_type, shape);
-    dispatch_bits(a.element_type, [&](auto tag) {
+    dispatch_unsigned(a.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       broadcast_binary<T, T, T>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
     });
@@ -95,7 +95,7 @@ class BitwiseNot final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const eph_value& y = allocate_output(run, 0, x.element_type, shape);
-    dispatch_bits(x.element_type, [&](auto tag) {
+    dispatch_unsigned(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       map_elements<T, T>(BitNot{}, x.data, y.data, element_count(shape));
     });
@@ -109,20 +109,19 @@ std::unique_ptr<Kernel> make_shift(const NodeContext& context) {
   fail("attribute direction '" + std::string(direction) + "' is neither LEFT nor RIGHT");
 }
 
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
 constexpr uint64_t kUnsigned = kInts & ~kSignedInts;
 constexpr auto& kPair = kInputTypes<kInts, kInts>;
 
-constexpr KernelEntry kEntries[] = {
-    {"BitShift", 11, kNewest, kTwo, kInputTypes<kUnsigned, kUnsigned>, &make_shift},
-    {"BitwiseAnd", 18, kNewest, kTwo, kPair, &make<BinaryBits<BitAnd>>},
-    {"BitwiseOr", 18, kNewest, kTwo, kPair, &make<BinaryBits<BitOr>>},
-    {"BitwiseXor", 18, kNewest, kTwo, kPair, &make<BinaryBits<BitXor>>},
+constexpr KernelEntry kBitwiseKernels[] = {
+    {"BitShift", 11, kNewest, kTwoAlike, kInputTypes<kUnsigned, kUnsigned>, &make_shift},
+    {"BitwiseAnd", 18, kNewest, kTwoAlike, kPair, &make<BinaryBits<BitAnd>>},
+    {"BitwiseOr", 18, kNewest, kTwoAlike, kPair, &make<BinaryBits<BitOr>>},
+    {"BitwiseXor", 18, kNewest, kTwoAlike, kPair, &make<BinaryBits<BitXor>>},
     {"BitwiseNot", 18, kNewest, {}, kInputTypes<kInts>, &make<BitwiseNot>},
 };
 
 }  // namespace
 
-Table bitwise_kernels() { return kEntries; }
+Table bitwise_kernels() { return kBitwiseKernels; }
 
 }  // namespace ephost_cpu

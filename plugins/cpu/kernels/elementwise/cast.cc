@@ -94,7 +94,7 @@ std::string_view print_element(const void* from, int32_t type, std::array<char, 
   return print_number(number, buffer);
 }
 
-RoundMode parse_mode(std::string_view mode) {
+RoundMode parse_round_mode(std::string_view mode) {
   if (mode == "up") return RoundMode::kUp;
   if (mode == "down") return RoundMode::kDown;
   if (mode == "nearest") return RoundMode::kNearest;
@@ -107,7 +107,7 @@ class Cast final : public Kernel {
       : Kernel(context),
         to_(to),
         narrowing_{context.node().get_int("saturate", 1) != 0,
-                   parse_mode(context.node().get_string("round_mode", "up")),
+                   parse_round_mode(context.node().get_string("round_mode", "up")),
                    context.version() >= 24} {
     if (context.input_type(0) == to) allow_alias(0);
   }
@@ -168,11 +168,11 @@ class Cast final : public Kernel {
   Narrowing narrowing_;
 };
 
-constexpr uint64_t kTypes = kConvertible | kString;
+constexpr uint64_t kCastTypes = kConvertible | kString;
 
 std::unique_ptr<Kernel> make_cast(const NodeContext& context) {
   const int64_t to = context.node().get_int("to", 0);
-  if (to < 0 || to > 63 || (kTypes >> to & 1) == 0) {
+  if (to < 0 || to > 63 || (kCastTypes >> to & 1) == 0) {
     fail_unsupported("attribute to=" + std::to_string(to) + " is not a supported element type");
   }
   return std::make_unique<Cast>(context, static_cast<int32_t>(to));
@@ -182,13 +182,13 @@ std::unique_ptr<Kernel> make_cast_like(const NodeContext& context) {
   return std::make_unique<Cast>(context, EPH_ELEMENT_UNDEFINED);
 }
 
-constexpr KernelEntry kEntries[] = {
-    {"Cast", 6, kNewest, {}, kInputOutputTypes<kTypes, kTypes>, &make_cast},
-    {"CastLike", 15, kNewest, {.required = 2}, kInputTypes<kTypes, kTypes>, &make_cast_like},
+constexpr KernelEntry kCastKernels[] = {
+    {"Cast", 6, kNewest, {}, kInputOutputTypes<kCastTypes, kCastTypes>, &make_cast},
+    {"CastLike", 15, kNewest, kTwoInputs, kInputTypes<kCastTypes, kCastTypes>, &make_cast_like},
 };
 
 }  // namespace
 
-Table cast_kernels() { return kEntries; }
+Table cast_kernels() { return kCastKernels; }
 
 }  // namespace ephost_cpu

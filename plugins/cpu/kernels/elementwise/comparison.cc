@@ -86,25 +86,24 @@ class Logical final : public Kernel {
   }
 };
 
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
-constexpr auto& kOfNumbers = kInputTypes<kNumbers, kNumbers>;
 constexpr uint64_t kEqual = kNumbers | kBool;
 constexpr auto& kOfBools = kInputTypes<kBool, kBool>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Equal", 7, 18, kTwo, kInputTypes<kEqual, kEqual>, kOrder<Equal>},
-    {"Equal", 19, kNewest, kTwo, kInputTypes<kEqual | kString, kEqual | kString>, kOrder<Equal>},
-    {"Less", 7, kNewest, kTwo, kOfNumbers, kOrder<Less>},
-    {"LessOrEqual", 12, kNewest, kTwo, kOfNumbers, kOrder<LessOrEqual>},
-    {"Greater", 7, kNewest, kTwo, kOfNumbers, kOrder<Less, true>},
-    {"GreaterOrEqual", 12, kNewest, kTwo, kOfNumbers, kOrder<LessOrEqual, true>},
-    {"And", 7, kNewest, kTwo, kOfBools, &make<Logical<And>>},
-    {"Or", 7, kNewest, kTwo, kOfBools, &make<Logical<Or>>},
-    {"Xor", 7, kNewest, kTwo, kOfBools, &make<Logical<Xor>>},
+constexpr KernelEntry kComparisonKernels[] = {
+    {"Equal", 7, 18, kTwoAlike, kInputTypes<kEqual, kEqual>, kOrder<Equal>},
+    {"Equal", 19, kNewest, kTwoAlike, kInputTypes<kEqual | kString, kEqual | kString>,
+     kOrder<Equal>},
+    {"Less", 7, kNewest, kTwoAlike, kTwoNumbers, kOrder<Less>},
+    {"LessOrEqual", 12, kNewest, kTwoAlike, kTwoNumbers, kOrder<LessOrEqual>},
+    {"Greater", 7, kNewest, kTwoAlike, kTwoNumbers, kOrder<Less, true>},
+    {"GreaterOrEqual", 12, kNewest, kTwoAlike, kTwoNumbers, kOrder<LessOrEqual, true>},
+    {"And", 7, kNewest, kTwoAlike, kOfBools, &make<Logical<And>>},
+    {"Or", 7, kNewest, kTwoAlike, kOfBools, &make<Logical<Or>>},
+    {"Xor", 7, kNewest, kTwoAlike, kOfBools, &make<Logical<Xor>>},
 };
 
 }  // namespace
 
-Table comparison_kernels() { return kEntries; }
+Table comparison_kernels() { return kComparisonKernels; }
 
 }  // namespace ephost_cpu

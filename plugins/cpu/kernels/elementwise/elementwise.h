@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "plugins/cpu/core/kernel.h"
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/core/types.h"
 
@@ -25,6 +25,15 @@ namespace ephost_cpu {
 struct Stateless {
   Stateless() = default;
   explicit Stateless(const NodeContext&) {}
+};
+
+// The operation of two operands that adds them, where integers need not wrap around.
+struct PlainSum {
+  static constexpr double kCost = 0.25;
+  template <class T>
+  CPU_INLINE T operator()(T a, T b) const {
+    return a + b;
+  }
 };
 
 template <class Op>
@@ -209,5 +218,8 @@ class UnaryKernel final : public FlatUnary {
  private:
   Op op_;
 };
+
+template <class Op>
+inline constexpr Factory kFloatUnary = &make<UnaryKernel<Op, float, double>>;
 
 }  // namespace ephost_cpu

@@ -32,9 +32,6 @@ struct Swish {
   float alpha;
 };
 
-template <class Op>
-constexpr Factory kFloatUnary = &make<UnaryKernel<Op, float, double>>;
-
 std::unique_ptr<Kernel> make_gelu(const NodeContext& context) {
   const std::string_view approximate = context.node().get_string("approximate", "none");
   if (approximate == "none") return kFloatUnary<ExactGelu>(context);
@@ -42,7 +39,7 @@ std::unique_ptr<Kernel> make_gelu(const NodeContext& context) {
   fail("attribute approximate '" + std::string(approximate) + "' is neither none nor tanh");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kGeluKernels[] = {
     {"Gelu", 20, kNewest, {}, kInputTypes<kFloat>, &make_gelu},
     {"Mish", 18, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Mish>},
     {"Swish", 24, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Swish>},
@@ -50,6 +47,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table gelu_kernels() { return kEntries; }
+Table gelu_kernels() { return kGeluKernels; }
 
 }  // namespace ephost_cpu

@@ -153,13 +153,13 @@ class Pow final : public Kernel {
   OldBroadcast old_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"Pow", 1, 7, {.required = 2, .same_type = 0b11}, kInputTypes<kFloat, kFloat>, &make<Pow>},
-    {"Pow", 12, kNewest, {.required = 2}, kInputTypes<kFloat | kIndices, kNumbers>, &make<Pow>},
+constexpr KernelEntry kPowKernels[] = {
+    {"Pow", 1, 7, kTwoAlike, kTwoFloats, &make<Pow>},
+    {"Pow", 12, kNewest, kTwoInputs, kInputTypes<kFloat | kIndices, kNumbers>, &make<Pow>},
 };
 
 }  // namespace
 
-Table pow_kernels() { return kEntries; }
+Table pow_kernels() { return kPowKernels; }
 
 }  // namespace ephost_cpu

@@ -55,7 +55,7 @@ class Predicate final : public Kernel {
   Op op_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kPredicateKernels[] = {
     {"IsNaN", 9, 19, {}, kInputTypes<kFloat>, &make<Predicate<IsNan>>},
     {"IsNaN", 20, kNewest, {}, kInputTypes<kFloat | kFloat8>, &make<Predicate<IsNan>>},
     {"IsInf", 10, 19, {}, kInputTypes<kFloat>, &make<Predicate<IsInf>>},
@@ -64,6 +64,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table predicate_kernels() { return kEntries; }
+Table predicate_kernels() { return kPredicateKernels; }
 
 }  // namespace ephost_cpu

@@ -34,7 +34,7 @@ struct Shrink {
   float bias, lambda;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kShrinkKernels[] = {
     {"Shrink",
      9,
      kNewest,
@@ -46,6 +46,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table shrink_kernels() { return kEntries; }
+Table shrink_kernels() { return kShrinkKernels; }
 
 }  // namespace ephost_cpu

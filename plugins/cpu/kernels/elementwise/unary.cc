@@ -128,15 +128,13 @@ class NotKernel final : public Kernel {
 };
 
 template <class Op>
-constexpr Factory kFloatUnary = &make<UnaryKernel<Op, float, double>>;
-template <class Op>
 constexpr Factory kSignedUnary =
     &make<UnaryKernel<Op, float, double, int8_t, int16_t, int32_t, int64_t>>;
 template <class Op>
 constexpr Factory kNumberUnary = &make<UnaryKernel<Op, float, double, int8_t, int16_t, int32_t,
                                                    int64_t, uint8_t, uint16_t, uint32_t, uint64_t>>;
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kUnaryKernels[] = {
     {"Sqrt", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Sqrt>},
     {"Exp", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Exp>},
     {"Log", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Log>},
@@ -164,6 +162,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table unary_kernels() { return kEntries; }
+Table unary_kernels() { return kUnaryKernels; }
 
 }  // namespace ephost_cpu

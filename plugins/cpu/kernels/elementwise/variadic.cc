@@ -8,14 +8,6 @@
 namespace ephost_cpu {
 namespace {
 
-struct Sum {
-  static constexpr double kCost = 0.25;
-  template <class T>
-  CPU_INLINE T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-
 // NaN wins, as in numpy.
 struct Max {
   static constexpr double kCost = 0.25;
@@ -83,22 +75,20 @@ class Fold final : public Kernel {
 };
 
 template <class Op, bool kMean = false>
-constexpr Factory kOfFloats = &make<Fold<Op, kMean, float, double>>;
+constexpr Factory kFloatFold = &make<Fold<Op, kMean, float, double>>;
 template <class Op>
-constexpr Factory kOfNumbers = &make<Fold<Op, false, float, double, int8_t, int16_t, int32_t,
-                                          int64_t, uint8_t, uint16_t, uint32_t, uint64_t>>;
+constexpr Factory kNumberFold = &make<Fold<Op, false, float, double, int8_t, int16_t, int32_t,
+                                           int64_t, uint8_t, uint16_t, uint32_t, uint64_t>>;
 
-constexpr Inputs kAll = {.required = 1, .same_type = ~0U};
-
-constexpr KernelEntry kEntries[] = {
-    {"Sum", 6, kNewest, kAll, kVariadicTypes<kFloat>, kOfFloats<Sum>},
-    {"Mean", 6, kNewest, kAll, kVariadicTypes<kFloat>, kOfFloats<Sum, true>},
-    {"Max", 6, kNewest, kAll, kVariadicTypes<kNumbers>, kOfNumbers<Max>},
-    {"Min", 6, kNewest, kAll, kVariadicTypes<kNumbers>, kOfNumbers<Min>},
+constexpr KernelEntry kVariadicKernels[] = {
+    {"Sum", 6, kNewest, kAllAlike, kVariadicTypes<kFloat>, kFloatFold<PlainSum>},
+    {"Mean", 6, kNewest, kAllAlike, kVariadicTypes<kFloat>, kFloatFold<PlainSum, true>},
+    {"Max", 6, kNewest, kAllAlike, kVariadicTypes<kNumbers>, kNumberFold<Max>},
+    {"Min", 6, kNewest, kAllAlike, kVariadicTypes<kNumbers>, kNumberFold<Min>},
 };
 
 }  // namespace
 
-Table variadic_kernels() { return kEntries; }
+Table variadic_kernels() { return kVariadicKernels; }
 
 }  // namespace ephost_cpu

@@ -88,7 +88,7 @@ class Where final : public Kernel {
   }
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kWhereKernels[] = {
     {"Where",
      9,
      kNewest,
@@ -99,6 +99,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table where_kernels() { return kEntries; }
+Table where_kernels() { return kWhereKernels; }
 
 }  // namespace ephost_cpu

@@ -76,14 +76,12 @@ class AffineGrid final : public Kernel {
   bool aligns_;
 };
 
-constexpr Inputs kTwo = {.required = 2};
-
-constexpr KernelEntry kEntries[] = {
-    {"AffineGrid", 20, kNewest, kTwo, kInputTypes<kFloat, kInt64>, &make<AffineGrid>},
+constexpr KernelEntry kAffineGridKernels[] = {
+    {"AffineGrid", 20, kNewest, kTwoInputs, kInputTypes<kFloat, kInt64>, &make<AffineGrid>},
 };
 
 }  // namespace
 
-Table affine_grid_kernels() { return kEntries; }
+Table affine_grid_kernels() { return kAffineGridKernels; }
 
 }  // namespace ephost_cpu

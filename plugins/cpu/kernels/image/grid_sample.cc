@@ -12,7 +12,7 @@
 namespace ephost_cpu {
 namespace {
 
-enum class Mode { kNearest, kLinear, kCubic };
+enum class SampleMode { kNearest, kLinear, kCubic };
 enum class Padding { kZeros, kBorder, kReflection };
 
 constexpr int64_t kMaxPoints = 32;
@@ -36,14 +36,14 @@ class GridSample final : public Kernel {
  public:
   explicit GridSample(const NodeContext& context)
       : Kernel(context),
-        mode_(parse_mode(context.node().get_string("mode", "linear"))),
+        mode_(parse_sample_mode(context.node().get_string("mode", "linear"))),
         padding_(parse_padding(context.node().get_string("padding_mode", "zeros"))),
         aligns_(context.node().get_int("align_corners", 0) != 0) {}
 
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    if (x.element_type == EPH_ELEMENT_BOOL && mode_ != Mode::kNearest) {
+    if (x.element_type == EPH_ELEMENT_BOOL && mode_ != SampleMode::kNearest) {
       fail_unsupported("bool elements can only be sampled with mode 'nearest'");
     }
     const Dims shape = dims_of(x);
@@ -67,10 +67,10 @@ class GridSample final : public Kernel {
     return (eph::type_bit(type) & kWideInts) != 0 ? int32_t{EPH_ELEMENT_DOUBLE} : type;
   }
 
-  static Mode parse_mode(std::string_view text) {
-    if (text == "nearest") return Mode::kNearest;
-    if (text == "linear" || text == "bilinear") return Mode::kLinear;
-    if (text == "cubic" || text == "bicubic") return Mode::kCubic;
+  static SampleMode parse_sample_mode(std::string_view text) {
+    if (text == "nearest") return SampleMode::kNearest;
+    if (text == "linear" || text == "bilinear") return SampleMode::kLinear;
+    if (text == "cubic" || text == "bicubic") return SampleMode::kCubic;
     fail("attribute mode '" + std::string(text) + "' is unknown");
   }
   static Padding parse_padding(std::string_view text) {
@@ -81,7 +81,7 @@ class GridSample final : public Kernel {
   }
 
   [[nodiscard]] int64_t taps_of_axis() const {
-    return mode_ == Mode::kNearest ? 1 : mode_ == Mode::kLinear ? 2 : 4;
+    return mode_ == SampleMode::kNearest ? 1 : mode_ == SampleMode::kLinear ? 2 : 4;
   }
 
   [[nodiscard]] GridShape make_shape(const Dims& x, const Dims& grid) const {
@@ -129,7 +129,7 @@ class GridSample final : public Kernel {
   [[nodiscard]] AxisTaps find_taps(double given, int64_t extent) const {
     const auto length = static_cast<double>(extent);
     double x = aligns_ ? (given + 1) / 2 * (length - 1) : ((given + 1) * length - 1) / 2;
-    if (mode_ == Mode::kNearest) x = std::nearbyint(x);
+    if (mode_ == SampleMode::kNearest) x = std::nearbyint(x);
     const double low = aligns_ ? 0 : -0.5;
     const double high = length - 1 - low;
     if (!(x >= low && x <= high)) {
@@ -145,7 +145,7 @@ class GridSample final : public Kernel {
       taps.indices[at] = pad(index, extent);
       taps.weights[at] = weight;
     };
-    if (mode_ == Mode::kNearest) {
+    if (mode_ == SampleMode::kNearest) {
       // Reflected, it may lie halfway between two elements.
       add(static_cast<int64_t>(std::nearbyint(x)), 1);
       return taps;
@@ -153,7 +153,7 @@ class GridSample final : public Kernel {
     const double floor = std::floor(x);
     const auto first = static_cast<int64_t>(floor);
     const double fraction = x - floor;
-    if (mode_ == Mode::kLinear) {
+    if (mode_ == SampleMode::kLinear) {
       add(first, 1 - fraction);
       add(first + 1, fraction);
     } else {
@@ -250,20 +250,19 @@ class GridSample final : public Kernel {
     }
   }
 
-  Mode mode_;
+  SampleMode mode_;
   Padding padding_;
   bool aligns_;
 };
 
 constexpr uint64_t kValues = kFloat | kInts | kBool;
-constexpr Inputs kTwo = {.required = 2};
 
-constexpr KernelEntry kEntries[] = {
-    {"GridSample", 16, kNewest, kTwo, kInputTypes<kValues, kFloat>, &make<GridSample>},
+constexpr KernelEntry kGridSampleKernels[] = {
+    {"GridSample", 16, kNewest, kTwoInputs, kInputTypes<kValues, kFloat>, &make<GridSample>},
 };
 
 }  // namespace
 
-Table grid_sample_kernels() { return kEntries; }
+Table grid_sample_kernels() { return kGridSampleKernels; }
 
 }  // namespace ephost_cpu

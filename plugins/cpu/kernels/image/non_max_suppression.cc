@@ -120,19 +120,13 @@ class NonMaxSuppression final : public Kernel {
   bool centered_;
 };
 
-constexpr uint64_t kFloat32 = kTypeSet<EPH_ELEMENT_FLOAT>;
-
-constexpr KernelEntry kEntries[] = {
-    {"NonMaxSuppression",
-     10,
-     kNewest,
-     {.required = 2},
-     kInputTypes<kFloat32, kFloat32, kInt64, kFloat32, kFloat32>,
-     &make<NonMaxSuppression>},
+constexpr KernelEntry kNonMaxSuppressionKernels[] = {
+    {"NonMaxSuppression", 10, kNewest, kTwoInputs,
+     kInputTypes<kOnlyFloat, kOnlyFloat, kInt64, kOnlyFloat, kOnlyFloat>, &make<NonMaxSuppression>},
 };
 
 }  // namespace
 
-Table non_max_suppression_kernels() { return kEntries; }
+Table non_max_suppression_kernels() { return kNonMaxSuppressionKernels; }
 
 }  // namespace ephost_cpu

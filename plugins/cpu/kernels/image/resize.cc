@@ -391,20 +391,18 @@ class Resize final : public Kernel {
   Floats scales_;
 };
 
-constexpr uint64_t kScales = kTypeSet<EPH_ELEMENT_FLOAT>;
-constexpr auto& kWithScales = kInputTypes<kAny | kHalf, kScales>;
-constexpr auto& kWithRegion = kInputTypes<kAny | kHalf, kAllFloats, kScales, kInt64>;
-constexpr Inputs kTwo = {.required = 2};
+constexpr auto& kWithScales = kInputTypes<kAny | kHalf, kOnlyFloat>;
+constexpr auto& kWithRegion = kInputTypes<kAny | kHalf, kAllFloats, kOnlyFloat, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Resize", 10, 10, kTwo, kWithScales, &make<Resize>},
+constexpr KernelEntry kResizeKernels[] = {
+    {"Resize", 10, 10, kTwoInputs, kWithScales, &make<Resize>},
     {"Resize", 11, kNewest, {}, kWithRegion, &make<Resize>},
     {"Upsample", 7, 8, {}, kInputTypes<kAny>, &make<Resize>},
-    {"Upsample", 9, 9, kTwo, kWithScales, &make<Resize>},
+    {"Upsample", 9, 9, kTwoInputs, kWithScales, &make<Resize>},
 };
 
 }  // namespace
 
-Table resize_kernels() { return kEntries; }
+Table resize_kernels() { return kResizeKernels; }
 
 }  // namespace ephost_cpu

@@ -12,15 +12,15 @@ namespace ephost_cpu {
 namespace {
 
 template <class Enum, std::size_t N>
-Enum choose(std::string_view attribute, std::string_view text,
-            const std::array<std::pair<std::string_view, Enum>, N>& choices) {
+Enum parse_choice(std::string_view attribute, std::string_view text,
+                  const std::array<std::pair<std::string_view, Enum>, N>& choices) {
   for (const auto& [name, value] : choices) {
     if (name == text) return value;
   }
   fail("attribute " + std::string(attribute) + " '" + std::string(text) + "' is unknown");
 }
 
-constexpr std::array<std::pair<std::string_view, ResizeMode>, 4> kModes = {
+constexpr std::array<std::pair<std::string_view, ResizeMode>, 4> kResizeModes = {
     {{"nearest", ResizeMode::kNearest},
      {"linear", ResizeMode::kLinear},
      {"bilinear", ResizeMode::kLinear},
@@ -70,14 +70,15 @@ int64_t reach(const ResizeAttributes& attributes, float scale) {
 }  // namespace
 
 ResizeAttributes::ResizeAttributes(const eph::NodeView& node)
-    : mode(choose("mode", node.get_string("mode", "nearest"), kModes)) {
+    : mode(parse_choice("mode", node.get_string("mode", "nearest"), kResizeModes)) {
   if (node.op_type() != "Resize" || node.since_version() < 11) return;
   coordinates =
-      choose("coordinate_transformation_mode",
-             node.get_string("coordinate_transformation_mode", "half_pixel"), kCoordinates);
-  nearest = choose("nearest_mode", node.get_string("nearest_mode", "round_prefer_floor"), kNearest);
-  policy = choose("keep_aspect_ratio_policy",
-                  node.get_string("keep_aspect_ratio_policy", "stretch"), kPolicies);
+      parse_choice("coordinate_transformation_mode",
+                   node.get_string("coordinate_transformation_mode", "half_pixel"), kCoordinates);
+  nearest =
+      parse_choice("nearest_mode", node.get_string("nearest_mode", "round_prefer_floor"), kNearest);
+  policy = parse_choice("keep_aspect_ratio_policy",
+                        node.get_string("keep_aspect_ratio_policy", "stretch"), kPolicies);
   cubic_a = node.get_float("cubic_coeff_a", -0.75F);
   extrapolation_value = node.get_float("extrapolation_value", 0);
   excludes_outside = node.get_int("exclude_outside", 0) != 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr double kMaxSamples = 1 << 16;
 constexpr int64_t kMaxPooled = int64_t{1} << 31;
 
-int64_t read_extent(const eph::NodeView& node, std::string_view name) {
+int64_t read_pooled_extent(const eph::NodeView& node, std::string_view name) {
   const int64_t extent = node.get_int(name, 1);
   if (extent < 1 || extent >= kMaxPooled) {
     fail("attribute " + std::string(name) + "=" + std::to_string(extent) + " is not positive");
@@ -35,8 +35,8 @@ class RoiAlign final : public Kernel {
   explicit RoiAlign(const NodeContext& context)
       : Kernel(context),
         scale_(static_cast<double>(context.node().get_float("spatial_scale", 1))),
-        out_height_(read_extent(context.node(), "output_height")),
-        out_width_(read_extent(context.node(), "output_width")),
+        out_height_(read_pooled_extent(context.node(), "output_height")),
+        out_width_(read_pooled_extent(context.node(), "output_width")),
         samples_(context.node().get_int("sampling_ratio", 0)) {
     const std::string_view mode = context.node().get_string("mode", "avg");
     const std::string_view coordinates =
@@ -302,17 +302,16 @@ class MaxRoiPool final : public Kernel {
   Dims pooled_;
 };
 
-constexpr Inputs kThree = {.required = 3, .same_type = 0b11};
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
+constexpr Inputs kAlignInputs = {.required = 3, .same_type = 0b11};
 constexpr auto& kAlignTypes = kInputTypes<kFloat, kFloat, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"RoiAlign", 10, kNewest, kThree, kAlignTypes, &make<RoiAlign>},
-    {"MaxRoiPool", 1, kNewest, kTwo, kInputTypes<kFloat, kFloat>, &make<MaxRoiPool>},
+constexpr KernelEntry kRoiKernels[] = {
+    {"RoiAlign", 10, kNewest, kAlignInputs, kAlignTypes, &make<RoiAlign>},
+    {"MaxRoiPool", 1, kNewest, kTwoAlike, kTwoFloats, &make<MaxRoiPool>},
 };
 
 }  // namespace
 
-Table roi_kernels() { return kEntries; }
+Table roi_kernels() { return kRoiKernels; }
 
 }  // namespace ephost_cpu

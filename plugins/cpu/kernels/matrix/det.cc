@@ -62,12 +62,12 @@ class Det final : public Kernel {
   }
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kDetKernels[] = {
     {"Det", 11, kNewest, {}, kInputTypes<kFloat>, &make<Det>},
 };
 
 }  // namespace
 
-Table det_kernels() { return kEntries; }
+Table det_kernels() { return kDetKernels; }
 
 }  // namespace ephost_cpu

@@ -118,7 +118,7 @@ class Contraction {
   }
 
   eph::Run& run_;
-  std::array<int64_t, kLabels> extents_;
+  std::array<int64_t, kLabelCount> extents_;
   std::size_t ellipsis_ = 0;
 };
 
@@ -334,17 +334,12 @@ class Einsum final : public Kernel {
   Products products_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"Einsum",
-     12,
-     kNewest,
-     {.required = 1, .same_type = ~0U},
-     kVariadicTypes<kNumbers>,
-     &make<Einsum>},
+constexpr KernelEntry kEinsumKernels[] = {
+    {"Einsum", 12, kNewest, kAllAlike, kVariadicTypes<kNumbers>, &make<Einsum>},
 };
 
 }  // namespace
 
-Table einsum_kernels() { return kEntries; }
+Table einsum_kernels() { return kEinsumKernels; }
 
 }  // namespace ephost_cpu

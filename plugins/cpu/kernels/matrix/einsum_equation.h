@@ -12,7 +12,7 @@
 namespace ephost_cpu {
 
 // Letters are labels, and so is each dimension that an ellipsis stands for.
-inline constexpr std::size_t kLabels = 52 + kMaxRank;
+inline constexpr std::size_t kLabelCount = 52 + kMaxRank;
 
 class EinsumEquation {
  public:

@@ -150,17 +150,14 @@ class Gemm final : public Kernel {
   Products products_;
 };
 
-constexpr Inputs kMatrices = {.required = 2, .same_type = 0b111};
-constexpr Inputs kAll = {.required = 3, .same_type = 0b111};
-constexpr uint64_t kWide = kFloat | kWideInts;
-
-constexpr KernelEntry kEntries[] = {
-    {"Gemm", 1, 9, kAll, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
-    {"Gemm", 11, kNewest, kMatrices, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
+constexpr KernelEntry kGemmKernels[] = {
+    {"Gemm", 1, 9, kThreeAlike, kInputTypes<kWideNumbers, kWideNumbers, kWideNumbers>, &make<Gemm>},
+    {"Gemm", 11, kNewest, kTwoOrThreeAlike, kInputTypes<kWideNumbers, kWideNumbers, kWideNumbers>,
+     &make<Gemm>},
 };
 
 }  // namespace
 
-Table gemm_kernels() { return kEntries; }
+Table gemm_kernels() { return kGemmKernels; }
 
 }  // namespace ephost_cpu

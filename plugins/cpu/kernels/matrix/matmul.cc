@@ -75,15 +75,12 @@ class MatMul final : public Kernel {
   Products products_;
 };
 
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
-constexpr auto& kWide = kInputTypes<kFloat | kWideInts, kFloat | kWideInts>;
-
-constexpr KernelEntry kEntries[] = {
-    {"MatMul", 1, kNewest, kTwo, kWide, &make<MatMul>},
+constexpr KernelEntry kMatmulKernels[] = {
+    {"MatMul", 1, kNewest, kTwoAlike, kInputTypes<kWideNumbers, kWideNumbers>, &make<MatMul>},
 };
 
 }  // namespace
 
-Table matmul_kernels() { return kEntries; }
+Table matmul_kernels() { return kMatmulKernels; }
 
 }  // namespace ephost_cpu

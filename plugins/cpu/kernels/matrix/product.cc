@@ -7,18 +7,16 @@
 #include "plugins/cpu/kernels/quantized/bytes.h"
 
 namespace ephost_cpu {
-namespace {
 
 struct ProductPlan {
   Step step;
   const void* packed_b = nullptr;  // B in the layout of the step, if it is constant
 };
 
-using Desc = dnnl::memory::desc;
-using Type = dnnl::memory::data_type;
+namespace {
 
 // A matrix, or `batch` of them; stored as columns x rows if transposed.
-Desc matrix_desc(int64_t batch, int64_t rows, int64_t columns, bool transposed, Type type) {
+Desc matrix_desc(int64_t batch, int64_t rows, int64_t columns, bool transposed, DataType type) {
   Dims shape = {rows, columns};
   Dims strides = transposed ? Dims{1, rows} : Dims{columns, 1};
   if (batch != 1) {
@@ -35,9 +33,9 @@ Desc bias_desc(const ProductShape& shape) {
 
 Step make_step(const dnnl::engine& engine, const ProductShape& shape, const Desc& b) {
   const Desc a = matrix_desc(shape.batch, shape.m, shape.k, shape.transpose_a,
-                             shape.of_bytes ? Type::u8 : Type::f32);
-  const Desc y =
-      matrix_desc(shape.batch, shape.m, shape.n, false, shape.of_bytes ? Type::s32 : Type::f32);
+                             shape.of_bytes ? DataType::u8 : DataType::f32);
+  const Desc y = matrix_desc(shape.batch, shape.m, shape.n, false,
+                             shape.of_bytes ? DataType::s32 : DataType::f32);
   dnnl::primitive_attr attributes = scratchpad_attributes();
   dnnl::post_ops post_ops;
   if (shape.alpha != 1) scale_result(shape.alpha, attributes, post_ops);
@@ -98,7 +96,7 @@ class Products::Plans {
   // Called under the cache's lock.
   std::shared_ptr<const ProductPlan> make(const ProductShape& shape) {
     const Desc plain = matrix_desc(shape.batch, shape.k, shape.n, shape.transpose_b,
-                                   shape.of_bytes ? Type::s8 : Type::f32);
+                                   shape.of_bytes ? DataType::s8 : DataType::f32);
     auto plan = std::make_shared<ProductPlan>();
     if (constant_b_ == nullptr) {
       plan->step = make_step(engine(), shape, plain);

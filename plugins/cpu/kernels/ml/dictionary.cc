@@ -258,17 +258,17 @@ class ZipMap final : public Kernel {
 
 constexpr SlotRule kMap = {EPH_RULE_MAP, kLabels};
 constexpr SlotRule kIntegerMap = {EPH_RULE_MAP, kInt64};
-constexpr SlotRule kFloats = {0, kTypeSet<EPH_ELEMENT_FLOAT>};
+constexpr SlotRule kFloatTensor = {0, kOnlyFloat};
 constexpr SlotRule kMaps = {EPH_RULE_SEQUENCE | EPH_RULE_OUTPUT, kLabels};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMlDictionaryKernels[] = {
     {"CastMap", 1, 1, {}, kSlotRules<kIntegerMap>, &make<CastMap>, kMlDomain},
     {"DictVectorizer", 1, 1, {}, kSlotRules<kMap>, &make<DictVectorizer>, kMlDomain},
-    {"ZipMap", 1, 1, {}, kSlotRules<kFloats, kMaps>, &make<ZipMap>, kMlDomain},
+    {"ZipMap", 1, 1, {}, kSlotRules<kFloatTensor, kMaps>, &make<ZipMap>, kMlDomain},
 };
 
 }  // namespace
 
-Table ml_dictionary_kernels() { return kEntries; }
+Table ml_dictionary_kernels() { return kMlDictionaryKernels; }
 
 }  // namespace ephost_cpu

@@ -272,7 +272,7 @@ class OneHotEncoder final : public Kernel {
 constexpr uint64_t kEncoded =
     kLabels | kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE, EPH_ELEMENT_INT16, EPH_ELEMENT_INT32>;
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMlEncodeKernels[] = {
     {"CategoryMapper", 1, 1, {}, kInputTypes<kLabels>, &make<CategoryMapper>, kMlDomain},
     {"LabelEncoder", 1, 1, {}, kInputTypes<kLabels>, &make<ClassEncoder>, kMlDomain},
     {"LabelEncoder", 2, 4, {}, kInputTypes<kEncoded>, &make<LabelEncoder>, kMlDomain},
@@ -281,6 +281,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table ml_encode_kernels() { return kEntries; }
+Table ml_encode_kernels() { return kMlEncodeKernels; }
 
 }  // namespace ephost_cpu

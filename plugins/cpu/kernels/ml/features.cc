@@ -234,12 +234,12 @@ class Scaler final : public Kernel {
   std::vector<float> scale_;
 };
 
-constexpr Inputs kTwo = {.required = 2};
 constexpr auto& kOfFeatures = kInputTypes<kFeatures>;
 constexpr auto& kExtractorTypes = kInputTypes<kFeatures | kString, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"ArrayFeatureExtractor", 1, 1, kTwo, kExtractorTypes, &make<ArrayFeatureExtractor>, kMlDomain},
+constexpr KernelEntry kMlFeatureKernels[] = {
+    {"ArrayFeatureExtractor", 1, 1, kTwoInputs, kExtractorTypes, &make<ArrayFeatureExtractor>,
+     kMlDomain},
     {"Binarizer", 1, 1, {}, kOfFeatures, &make<Binarizer>, kMlDomain},
     {"FeatureVectorizer", 1, 1, {}, kVariadicTypes<kFeatures>, &make<FeatureVectorizer>, kMlDomain},
     {"Imputer", 1, 1, {}, kOfFeatures, &make<Imputer>, kMlDomain},
@@ -249,6 +249,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table ml_feature_kernels() { return kEntries; }
+Table ml_feature_kernels() { return kMlFeatureKernels; }
 
 }  // namespace ephost_cpu

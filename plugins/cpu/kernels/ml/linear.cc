@@ -111,13 +111,13 @@ class LinearRegressor final : public Kernel {
   PostTransform transform_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMlLinearKernels[] = {
     {"LinearClassifier", 1, 1, {}, kInputTypes<kFeatures>, &make<LinearClassifier>, kMlDomain},
     {"LinearRegressor", 1, 1, {}, kInputTypes<kFeatures>, &make<LinearRegressor>, kMlDomain},
 };
 
 }  // namespace
 
-Table ml_linear_kernels() { return kEntries; }
+Table ml_linear_kernels() { return kMlLinearKernels; }
 
 }  // namespace ephost_cpu

@@ -8,8 +8,9 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr std::array<Branch, 7> kModes = {Branch::kLeq, Branch::kLt,  Branch::kGte,   Branch::kGt,
-                                          Branch::kEq,  Branch::kNeq, Branch::kMember};
+constexpr std::array<Branch, 7> kBranches = {Branch::kLeq,   Branch::kLt, Branch::kGte,
+                                             Branch::kGt,    Branch::kEq, Branch::kNeq,
+                                             Branch::kMember};
 constexpr std::array<Aggregate, 4> kAggregates = {Aggregate::kAverage, Aggregate::kSum,
                                                   Aggregate::kMin, Aggregate::kMax};
 
@@ -66,7 +67,7 @@ void add_nodes(const TreeLists& lists, TreeEnsemble& ensemble) {
   };
   for (std::size_t i = 0; i < lists.size(); ++i) {
     TreeNode made;
-    made.mode = kModes[index_in(lists.modes[i], kModes.size(), "nodes_modes")];
+    made.mode = kBranches[index_in(lists.modes[i], kBranches.size(), "nodes_modes")];
     made.missing_is_true = lists.missing[i] != 0;
     made.feature = feature_of(lists.features[i]);
     made.value = lists.splits[i];

@@ -271,13 +271,13 @@ class SVMRegressor final : public Kernel {
   std::size_t vector_count_ = 0;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMlSvmKernels[] = {
     {"SVMClassifier", 1, 1, {}, kInputTypes<kFeatures>, &make<SVMClassifier>, kMlDomain},
     {"SVMRegressor", 1, 1, {}, kInputTypes<kFeatures>, &make<SVMRegressor>, kMlDomain},
 };
 
 }  // namespace
 
-Table ml_svm_kernels() { return kEntries; }
+Table ml_svm_kernels() { return kMlSvmKernels; }
 
 }  // namespace ephost_cpu

@@ -127,17 +127,26 @@ class UnifiedTreeEnsemble final : public TreeRegressor {
   }
 };
 
-constexpr auto& kOfFeatures = kInputTypes<kFeatures>;
-constexpr auto& kOfFloats = kInputTypes<kFloat>;
-
-constexpr KernelEntry kEntries[] = {
-    {"TreeEnsembleClassifier", 1, 4, {}, kOfFeatures, &make<TreeEnsembleClassifier>, kMlDomain},
-    {"TreeEnsembleRegressor", 1, 4, {}, kOfFeatures, &make<TreeEnsembleRegressor>, kMlDomain},
-    {"TreeEnsemble", 5, 5, {}, kOfFloats, &make<UnifiedTreeEnsemble>, kMlDomain},
+constexpr KernelEntry kMlTreeKernels[] = {
+    {"TreeEnsembleClassifier",
+     1,
+     4,
+     {},
+     kInputTypes<kFeatures>,
+     &make<TreeEnsembleClassifier>,
+     kMlDomain},
+    {"TreeEnsembleRegressor",
+     1,
+     4,
+     {},
+     kInputTypes<kFeatures>,
+     &make<TreeEnsembleRegressor>,
+     kMlDomain},
+    {"TreeEnsemble", 5, 5, {}, kInputTypes<kFloat>, &make<UnifiedTreeEnsemble>, kMlDomain},
 };
 
 }  // namespace
 
-Table ml_tree_kernels() { return kEntries; }
+Table ml_tree_kernels() { return kMlTreeKernels; }
 
 }  // namespace ephost_cpu

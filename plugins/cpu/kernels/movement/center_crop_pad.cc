@@ -42,17 +42,12 @@ class CenterCropPad final : public Kernel {
   std::optional<Dims> axes_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"CenterCropPad",
-     18,
-     kNewest,
-     {.required = 2},
-     kInputTypes<kAny, kIndices>,
-     &make<CenterCropPad>},
+constexpr KernelEntry kCenterCropPadKernels[] = {
+    {"CenterCropPad", 18, kNewest, kTwoInputs, kInputTypes<kAny, kIndices>, &make<CenterCropPad>},
 };
 
 }  // namespace
 
-Table center_crop_pad_kernels() { return kEntries; }
+Table center_crop_pad_kernels() { return kCenterCropPadKernels; }
 
 }  // namespace ephost_cpu

@@ -52,12 +52,12 @@ class Compress final : public Kernel {
   std::optional<int64_t> axis_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"Compress", 9, kNewest, {.required = 2}, kInputTypes<kAny, kBool>, &make<Compress>},
+constexpr KernelEntry kCompressKernels[] = {
+    {"Compress", 9, kNewest, kTwoInputs, kInputTypes<kAny, kBool>, &make<Compress>},
 };
 
 }  // namespace
 
-Table compress_kernels() { return kEntries; }
+Table compress_kernels() { return kCompressKernels; }
 
 }  // namespace ephost_cpu

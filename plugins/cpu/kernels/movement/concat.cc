@@ -169,16 +169,14 @@ class Split final : public Kernel {
   bool may_be_uneven_;
 };
 
-constexpr Inputs kAll = {.required = 1, .same_type = ~0U};
-
-constexpr KernelEntry kEntries[] = {
-    {"Concat", 4, kNewest, kAll, kVariadicTypes<kAny>, &make<Concat>},
+constexpr KernelEntry kConcatKernels[] = {
+    {"Concat", 4, kNewest, kAllAlike, kVariadicTypes<kAny>, &make<Concat>},
     {"Split", 2, 11, {}, kInputTypes<kAny>, &make<Split>},
     {"Split", 13, kNewest, {}, kInputTypes<kAny, kInt64>, &make<Split>},
 };
 
 }  // namespace
 
-Table concat_kernels() { return kEntries; }
+Table concat_kernels() { return kConcatKernels; }
 
 }  // namespace ephost_cpu

@@ -213,16 +213,15 @@ class Range final : public Kernel {
 
 constexpr uint64_t kRange =
     kFloat | kTypeSet<EPH_ELEMENT_INT16, EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
-constexpr Inputs kThree = {.required = 3, .same_type = 0b111};
 
-constexpr KernelEntry kEntries[] = {
-    {"Constant", 1, kNewest, {.required = 0}, {}, &make<Constant>},
+constexpr KernelEntry kConstantKernels[] = {
+    {"Constant", 1, kNewest, kNoInputs, {}, &make<Constant>},
     {"ConstantOfShape", 9, kNewest, {}, kInputTypes<kInt64>, &make<ConstantOfShape>},
-    {"Range", 11, kNewest, kThree, kInputTypes<kRange, kRange, kRange>, &make<Range>},
+    {"Range", 11, kNewest, kThreeAlike, kInputTypes<kRange, kRange, kRange>, &make<Range>},
 };
 
 }  // namespace
 
-Table constant_kernels() { return kEntries; }
+Table constant_kernels() { return kConstantKernels; }
 
 }  // namespace ephost_cpu

@@ -71,15 +71,15 @@ class Tile final : public Kernel {
   }
 };
 
-constexpr auto& kTypes = kInputTypes<kAny, kInt64>;
+constexpr auto& kExpandTypes = kInputTypes<kAny, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Expand", 8, kNewest, {.required = 2}, kTypes, &make<Expand>},
-    {"Tile", 6, kNewest, {.required = 2}, kTypes, &make<Tile>},
+constexpr KernelEntry kExpandKernels[] = {
+    {"Expand", 8, kNewest, kTwoInputs, kExpandTypes, &make<Expand>},
+    {"Tile", 6, kNewest, kTwoInputs, kExpandTypes, &make<Tile>},
 };
 
 }  // namespace
 
-Table expand_kernels() { return kEntries; }
+Table expand_kernels() { return kExpandKernels; }
 
 }  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr uint64_t kTypes = kNumbers | kBool | kHalf;
+constexpr uint64_t kEyeTypes = kNumbers | kBool | kHalf;
 
 class EyeLike final : public Kernel {
  public:
@@ -17,7 +17,7 @@ class EyeLike final : public Kernel {
       : Kernel(context), diagonal_(context.node().get_int("k", 0)) {
     if (context.node().attribute("dtype") == nullptr) return;
     const int64_t type = context.node().get_int("dtype", EPH_ELEMENT_FLOAT);
-    if (type < 0 || type > 63 || (kTypes & eph::type_bit(static_cast<int32_t>(type))) == 0) {
+    if (type < 0 || type > 63 || (kEyeTypes & eph::type_bit(static_cast<int32_t>(type))) == 0) {
       fail_unsupported("attribute dtype=" + std::to_string(type) + " is not supported");
     }
     type_ = static_cast<int32_t>(type);
@@ -51,12 +51,12 @@ class EyeLike final : public Kernel {
   int32_t type_ = EPH_ELEMENT_UNDEFINED;  // the input's
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"EyeLike", 9, kNewest, {}, kInputTypes<kTypes>, &make<EyeLike>},
+constexpr KernelEntry kEyeLikeKernels[] = {
+    {"EyeLike", 9, kNewest, {}, kInputTypes<kEyeTypes>, &make<EyeLike>},
 };
 
 }  // namespace
 
-Table eye_like_kernels() { return kEntries; }
+Table eye_like_kernels() { return kEyeLikeKernels; }
 
 }  // namespace ephost_cpu

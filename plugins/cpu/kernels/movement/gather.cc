@@ -173,17 +173,16 @@ class GatherNd final : public Kernel {
   int64_t batch_;
 };
 
-constexpr Inputs kTwo = {.required = 2};
-constexpr auto& kTypes = kInputTypes<kAny, kIndices>;
+constexpr auto& kGatherTypes = kInputTypes<kAny, kIndices>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Gather", 1, kNewest, kTwo, kTypes, &make<Gather>},
-    {"GatherElements", 11, kNewest, kTwo, kTypes, &make<GatherElements>},
-    {"GatherND", 11, kNewest, kTwo, kInputTypes<kAny, kInt64>, &make<GatherNd>},
+constexpr KernelEntry kGatherKernels[] = {
+    {"Gather", 1, kNewest, kTwoInputs, kGatherTypes, &make<Gather>},
+    {"GatherElements", 11, kNewest, kTwoInputs, kGatherTypes, &make<GatherElements>},
+    {"GatherND", 11, kNewest, kTwoInputs, kInputTypes<kAny, kInt64>, &make<GatherNd>},
 };
 
 }  // namespace
 
-Table gather_kernels() { return kEntries; }
+Table gather_kernels() { return kGatherKernels; }
 
 }  // namespace ephost_cpu

@@ -63,15 +63,15 @@ class NonZero final : public Kernel {
   }
 };
 
-constexpr uint64_t kTypes =
+constexpr uint64_t kNonzeroTypes =
     kNumbers | kBool | kHalf | kString | kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
 
-constexpr KernelEntry kEntries[] = {
-    {"NonZero", 9, kNewest, {}, kInputTypes<kTypes>, &make<NonZero>},
+constexpr KernelEntry kNonzeroKernels[] = {
+    {"NonZero", 9, kNewest, {}, kInputTypes<kNonzeroTypes>, &make<NonZero>},
 };
 
 }  // namespace
 
-Table nonzero_kernels() { return kEntries; }
+Table nonzero_kernels() { return kNonzeroKernels; }
 
 }  // namespace ephost_cpu

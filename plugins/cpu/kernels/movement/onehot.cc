@@ -72,12 +72,12 @@ class OneHot final : public Kernel {
   int64_t axis_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"OneHot", 9, kNewest, {.required = 3}, kInputTypes<kNumbers, kNumbers, kAny>, &make<OneHot>},
+constexpr KernelEntry kOnehotKernels[] = {
+    {"OneHot", 9, kNewest, kThreeInputs, kInputTypes<kNumbers, kNumbers, kAny>, &make<OneHot>},
 };
 
 }  // namespace
 
-Table onehot_kernels() { return kEntries; }
+Table onehot_kernels() { return kOnehotKernels; }
 
 }  // namespace ephost_cpu

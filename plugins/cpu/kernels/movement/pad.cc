@@ -12,7 +12,7 @@ namespace {
 
 enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 
-PadMode parse_mode(std::string_view mode) {
+PadMode parse_pad_mode(std::string_view mode) {
   if (mode == "constant") return PadMode::kConstant;
   if (mode == "reflect") return PadMode::kReflect;
   if (mode == "edge") return PadMode::kEdge;
@@ -35,7 +35,7 @@ class Pad final : public Kernel {
  public:
   explicit Pad(const NodeContext& context)
       : Kernel(context),
-        mode_(parse_mode(context.node().get_string("mode", "constant"))),
+        mode_(parse_pad_mode(context.node().get_string("mode", "constant"))),
         has_attributes_(context.version() < 11),
         attribute_pads_(context.node().get_ints("pads")),
         attribute_value_(context.node().get_float("value", 0)) {}
@@ -146,15 +146,16 @@ class Pad final : public Kernel {
   float attribute_value_;
 };
 
-constexpr Inputs kInputs = {.required = 2, .same_type = 0b101};
+constexpr Inputs kPadInputs = {.required = 2, .same_type = 0b101};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kPadKernels[] = {
     {"Pad", 2, 2, {}, kInputTypes<kFloat>, &make<Pad>},
-    {"Pad", 11, kNewest, kInputs, kInputTypes<kAnyWidth, kInt64, kAnyWidth, kIndices>, &make<Pad>},
+    {"Pad", 11, kNewest, kPadInputs, kInputTypes<kAnyWidth, kInt64, kAnyWidth, kIndices>,
+     &make<Pad>},
 };
 
 }  // namespace
 
-Table pad_kernels() { return kEntries; }
+Table pad_kernels() { return kPadKernels; }
 
 }  // namespace ephost_cpu

@@ -12,7 +12,7 @@
 namespace ephost_cpu {
 namespace {
 
-void fill(eph::Run& run, const void* value) {
+void fill_output(eph::Run& run, const void* value) {
   const eph_value& y = *run.output(0);
   const int64_t count = element_count(eph::shape_of(y));
   if (y.element_type == EPH_ELEMENT_STRING) {
@@ -41,7 +41,7 @@ void pad_with(eph::Run& run, const Dims& before, const Dims& out, const void* va
   const Dims shape = dims_of(x);
   allocate_output(run, 0, x.element_type, out);
   if (element_count(out) == 0) return;
-  fill(run, value);
+  fill_output(run, value);
   CopyPlan plan;
   plan.from_strides = dense_strides(shape);
   plan.to_strides = dense_strides(out);

@@ -60,17 +60,12 @@ class ReverseSequence final : public Kernel {
   int64_t time_axis_, batch_axis_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"ReverseSequence",
-     10,
-     kNewest,
-     {.required = 2},
-     kInputTypes<kAny, kInt64>,
-     &make<ReverseSequence>},
+constexpr KernelEntry kReverseSequenceKernels[] = {
+    {"ReverseSequence", 10, kNewest, kTwoInputs, kInputTypes<kAny, kInt64>, &make<ReverseSequence>},
 };
 
 }  // namespace
 
-Table reverse_sequence_kernels() { return kEntries; }
+Table reverse_sequence_kernels() { return kReverseSequenceKernels; }
 
 }  // namespace ephost_cpu

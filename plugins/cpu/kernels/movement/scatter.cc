@@ -14,44 +14,45 @@
 namespace ephost_cpu {
 namespace {
 
-enum class Reduction { kNone, kAdd, kMultiply, kMax, kMin };
+enum class ScatterReduction { kNone, kAdd, kMultiply, kMax, kMin };
 
-Reduction parse_reduction(std::string_view name) {
-  if (name == "none") return Reduction::kNone;
-  if (name == "add") return Reduction::kAdd;
-  if (name == "mul") return Reduction::kMultiply;
-  if (name == "max") return Reduction::kMax;
-  if (name == "min") return Reduction::kMin;
+ScatterReduction parse_scatter_reduction(std::string_view name) {
+  if (name == "none") return ScatterReduction::kNone;
+  if (name == "add") return ScatterReduction::kAdd;
+  if (name == "mul") return ScatterReduction::kMultiply;
+  if (name == "max") return ScatterReduction::kMax;
+  if (name == "min") return ScatterReduction::kMin;
   fail("attribute reduction '" + std::string(name) + "' is unknown");
 }
 
 // Integers wrap around; NaN wins over numbers.
 template <class T>
-T combine(Reduction reduction, T a, T b) {
+T combine(ScatterReduction reduction, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-    if (reduction == Reduction::kAdd) return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    if (reduction == Reduction::kMultiply) {
+    if (reduction == ScatterReduction::kAdd)
+      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    if (reduction == ScatterReduction::kMultiply) {
       return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
     }
   } else {
-    if (reduction == Reduction::kAdd) return a + b;
-    if (reduction == Reduction::kMultiply) return a * b;
+    if (reduction == ScatterReduction::kAdd) return a + b;
+    if (reduction == ScatterReduction::kMultiply) return a * b;
     if (std::isnan(a)) return a;
     if (std::isnan(b)) return b;
   }
-  return reduction == Reduction::kMax ? std::max(a, b) : std::min(a, b);
+  return reduction == ScatterReduction::kMax ? std::max(a, b) : std::min(a, b);
 }
 
 template <class T>
-struct Plain {
+struct PlainUpdate {
   using Stored = T;
-  static T apply(Reduction reduction, T a, T b) { return combine(reduction, a, b); }
+  static T apply(ScatterReduction reduction, T a, T b) { return combine(reduction, a, b); }
 };
 template <int32_t type>
-struct Half {
+struct HalfUpdate {
   using Stored = uint16_t;
-  static uint16_t apply(Reduction reduction, uint16_t a, uint16_t b) {
+  static uint16_t apply(ScatterReduction reduction, uint16_t a, uint16_t b) {
     const float result = combine(reduction, widened(a), widened(b));
     uint16_t bits = 0;
     convert(&result, EPH_ELEMENT_FLOAT, &bits, type, 1);
@@ -64,39 +65,39 @@ struct Half {
   }
 };
 // Adding and the maximum are "or", multiplying and the minimum "and".
-struct Truth {
+struct TruthUpdate {
   using Stored = uint8_t;
-  static uint8_t apply(Reduction reduction, uint8_t a, uint8_t b) {
-    const bool either = reduction == Reduction::kAdd || reduction == Reduction::kMax;
+  static uint8_t apply(ScatterReduction reduction, uint8_t a, uint8_t b) {
+    const bool either = reduction == ScatterReduction::kAdd || reduction == ScatterReduction::kMax;
     return (either ? a != 0 || b != 0 : a != 0 && b != 0) ? 1 : 0;
   }
 };
 template <class T>
-struct Complex {
+struct ComplexUpdate {
   using Stored = std::complex<T>;
-  static Stored apply(Reduction reduction, Stored a, Stored b) {
-    return reduction == Reduction::kAdd ? a + b : a * b;
+  static Stored apply(ScatterReduction reduction, Stored a, Stored b) {
+    return reduction == ScatterReduction::kAdd ? a + b : a * b;
   }
 };
 
 // Calls f(Element{}) for the way in which elements of the type are combined.
 template <class F>
-void dispatch_reduction(int32_t type, Reduction reduction, const F& f) {
-  const bool ordered = reduction == Reduction::kMax || reduction == Reduction::kMin;
+void dispatch_update(int32_t type, ScatterReduction reduction, const F& f) {
+  const bool ordered = reduction == ScatterReduction::kMax || reduction == ScatterReduction::kMin;
   switch (type) {
     case EPH_ELEMENT_FLOAT16:
-      return f(Half<EPH_ELEMENT_FLOAT16>{});
+      return f(HalfUpdate<EPH_ELEMENT_FLOAT16>{});
     case EPH_ELEMENT_BFLOAT16:
-      return f(Half<EPH_ELEMENT_BFLOAT16>{});
+      return f(HalfUpdate<EPH_ELEMENT_BFLOAT16>{});
     case EPH_ELEMENT_BOOL:
-      return f(Truth{});
+      return f(TruthUpdate{});
     case EPH_ELEMENT_COMPLEX64:
     case EPH_ELEMENT_COMPLEX128:
       if (ordered) fail("complex numbers have no order, which reduction max and min need");
-      return type == EPH_ELEMENT_COMPLEX64 ? f(Complex<float>{}) : f(Complex<double>{});
+      return type == EPH_ELEMENT_COMPLEX64 ? f(ComplexUpdate<float>{}) : f(ComplexUpdate<double>{});
     default:
       dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-               uint64_t>(type, [&](auto tag) { f(Plain<typename decltype(tag)::type>{}); });
+               uint64_t>(type, [&](auto tag) { f(PlainUpdate<typename decltype(tag)::type>{}); });
   }
 }
 
@@ -104,7 +105,7 @@ class Scatter : public Kernel {
  protected:
   explicit Scatter(const NodeContext& context)
       : Kernel(context),
-        reduction_(parse_reduction(context.node().get_string("reduction", "none"))) {
+        reduction_(parse_scatter_reduction(context.node().get_string("reduction", "none"))) {
     const int32_t type = context.input_type(0);
     if (type != EPH_ELEMENT_UNDEFINED && type != EPH_ELEMENT_STRING) allow_inplace(0);
   }
@@ -115,7 +116,7 @@ class Scatter : public Kernel {
   void scatter(eph::Run& run, const Each& each) const {
     const int32_t type = run.input(0)->element_type;
     if (type == EPH_ELEMENT_STRING) return scatter_strings(run, each);
-    if (reduction_ == Reduction::kNone) {
+    if (reduction_ == ScatterReduction::kNone) {
       return dispatch_size(element_size(type), [&](auto tag) {
         using T = typename decltype(tag)::type;
         T* y = data<T>(*run.output(0));
@@ -125,12 +126,12 @@ class Scatter : public Kernel {
         });
       });
     }
-    dispatch_reduction(type, reduction_, [&](auto element) {
+    dispatch_update(type, reduction_, [&](auto element) {
       using Element = decltype(element);
       using T = typename Element::Stored;
       T* y = data<T>(*run.output(0));
       const T* updates = run.input_data<T>(2);
-      const Reduction reduction = reduction_;
+      const ScatterReduction reduction = reduction_;
       each([=](int64_t to, int64_t from, int64_t count) {
         for (int64_t i = 0; i < count; ++i) {
           y[to + i] = Element::apply(reduction, y[to + i], updates[from + i]);
@@ -142,7 +143,8 @@ class Scatter : public Kernel {
  private:
   template <class Each>
   void scatter_strings(eph::Run& run, const Each& each) const {
-    if (reduction_ != Reduction::kNone) fail("strings can only be scattered with reduction none");
+    if (reduction_ != ScatterReduction::kNone)
+      fail("strings can only be scattered with reduction none");
     const auto* updates = run.input_data<eph_string>(2);
     each([&](int64_t to, int64_t from, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
@@ -151,7 +153,7 @@ class Scatter : public Kernel {
     });
   }
 
-  Reduction reduction_;
+  ScatterReduction reduction_;
 };
 
 class ScatterElements final : public Scatter {
@@ -253,18 +255,18 @@ class ScatterNd final : public Scatter {
   }
 };
 
-constexpr Inputs kInputs = {.required = 3, .same_type = 0b101};
-constexpr auto& kTypes = kInputTypes<kAny, kIndices, kAny>;
-constexpr auto& kNdTypes = kInputTypes<kAny, kInt64, kAny>;
+constexpr Inputs kScatterInputs = {.required = 3, .same_type = 0b101};
+constexpr auto& kScatterTypes = kInputTypes<kAny, kIndices, kAny>;
+constexpr auto& kScatterNdTypes = kInputTypes<kAny, kInt64, kAny>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Scatter", 9, 9, kInputs, kTypes, &make<ScatterElements>},
-    {"ScatterElements", 11, kNewest, kInputs, kTypes, &make<ScatterElements>},
-    {"ScatterND", 11, kNewest, kInputs, kNdTypes, &make<ScatterNd>},
+constexpr KernelEntry kScatterKernels[] = {
+    {"Scatter", 9, 9, kScatterInputs, kScatterTypes, &make<ScatterElements>},
+    {"ScatterElements", 11, kNewest, kScatterInputs, kScatterTypes, &make<ScatterElements>},
+    {"ScatterND", 11, kNewest, kScatterInputs, kScatterNdTypes, &make<ScatterNd>},
 };
 
 }  // namespace
 
-Table scatter_kernels() { return kEntries; }
+Table scatter_kernels() { return kScatterKernels; }
 
 }  // namespace ephost_cpu

@@ -206,28 +206,27 @@ class Size final : public Kernel {
   }
 };
 
-constexpr Inputs kTwo = {.required = 2};
 constexpr auto& kOfAny = kInputTypes<kAnyWidth>;
 constexpr uint32_t kAllKinds = EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_OPTIONAL;
 constexpr SlotRule kValue = {kAllKinds, kAnyWidth};
 constexpr SlotRule kValueOut = {kAllKinds | EPH_RULE_OUTPUT, kAnyWidth};
 constexpr auto& kOfAnyAndShape = kInputTypes<kAnyWidth, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kShapeKernels[] = {
     {"Identity", 1, 13, {}, kOfAny, &make<Identity>},
     {"Identity", 14, kNewest, {}, kSlotRules<kValue, kValueOut>, &make<Identity>},
-    {"Reshape", 5, kNewest, kTwo, kOfAnyAndShape, &make<Reshape>},
+    {"Reshape", 5, kNewest, kTwoInputs, kOfAnyAndShape, &make<Reshape>},
     {"Flatten", 1, kNewest, {}, kOfAny, &make<Flatten>},
     {"Squeeze", 1, 11, {}, kOfAny, &make<Squeeze>},
     {"Squeeze", 13, kNewest, {}, kOfAnyAndShape, &make<Squeeze>},
     {"Unsqueeze", 1, 11, {}, kOfAny, &make<Unsqueeze>},
-    {"Unsqueeze", 13, kNewest, kTwo, kOfAnyAndShape, &make<Unsqueeze>},
+    {"Unsqueeze", 13, kNewest, kTwoInputs, kOfAnyAndShape, &make<Unsqueeze>},
     {"Shape", 1, kNewest, {}, kOfAny, &make<Shape>},
     {"Size", 1, kNewest, {}, kOfAny, &make<Size>},
 };
 
 }  // namespace
 
-Table shape_kernels() { return kEntries; }
+Table shape_kernels() { return kShapeKernels; }
 
 }  // namespace ephost_cpu

@@ -119,7 +119,7 @@ class Slice final : public Kernel {
   SliceList attributes_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSliceKernels[] = {
     {"Slice", 1, 1, {}, kInputTypes<kAny>, &make<Slice>},
     {"Slice",
      10,
@@ -131,6 +131,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table slice_kernels() { return kEntries; }
+Table slice_kernels() { return kSliceKernels; }
 
 }  // namespace ephost_cpu

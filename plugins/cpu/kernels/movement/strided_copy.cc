@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFrom = 0;
 constexpr std::size_t kTo = 1;
-constexpr int64_t kTile = 16;
+constexpr int64_t kCopyTile = 16;
 
 using Strides = std::array<Dims, 2>;
 
@@ -51,12 +51,12 @@ CPU_INLINE void transpose_words(const uint32_t* from, int64_t from_stride, uint3
 template <class T>
 void copy_transposed(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
                      int64_t columns) {
-  for (int64_t r = 0; r < rows; r += kTile) {
-    const int64_t row_end = std::min(r + kTile, rows);
-    for (int64_t c = 0; c < columns; c += kTile) {
-      const int64_t column_end = std::min(c + kTile, columns);
+  for (int64_t r = 0; r < rows; r += kCopyTile) {
+    const int64_t row_end = std::min(r + kCopyTile, rows);
+    for (int64_t c = 0; c < columns; c += kCopyTile) {
+      const int64_t column_end = std::min(c + kCopyTile, columns);
       if constexpr (std::is_same_v<T, uint32_t>) {
-        if (row_end - r == kTile && column_end - c == kTile) {
+        if (row_end - r == kCopyTile && column_end - c == kCopyTile) {
           for (int64_t i = r; i < row_end; i += 4) {
             for (int64_t j = c; j < column_end; j += 4) {
               transpose_words(from + j * from_stride + i, from_stride, to + i * to_stride + j,

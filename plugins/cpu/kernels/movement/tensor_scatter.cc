@@ -72,15 +72,13 @@ class TensorScatter final : public Kernel {
   bool circular_ = false;
 };
 
-constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
-
-constexpr KernelEntry kEntries[] = {
-    {"TensorScatter", 24, kNewest, kTwo, kInputTypes<kFixedSize, kFixedSize, kInt64>,
+constexpr KernelEntry kTensorScatterKernels[] = {
+    {"TensorScatter", 24, kNewest, kTwoAlike, kInputTypes<kFixedSize, kFixedSize, kInt64>,
      &make<TensorScatter>},
 };
 
 }  // namespace
 
-Table tensor_scatter_kernels() { return kEntries; }
+Table tensor_scatter_kernels() { return kTensorScatterKernels; }
 
 }  // namespace ephost_cpu

@@ -133,7 +133,7 @@ class SpaceToDepth final : public Kernel {
   int64_t block_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kTransposeKernels[] = {
     {"Transpose", 1, kNewest, {}, kInputTypes<kAnyWidth>, &make<Transpose>},
     {"DepthToSpace", 1, kNewest, {}, kInputTypes<kAny>, &make<DepthToSpace>},
     {"SpaceToDepth", 1, kNewest, {}, kInputTypes<kAny>, &make<SpaceToDepth>},
@@ -141,6 +141,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table transpose_kernels() { return kEntries; }
+Table transpose_kernels() { return kTransposeKernels; }
 
 }  // namespace ephost_cpu

@@ -79,12 +79,12 @@ class Trilu final : public Kernel {
   bool upper_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kTriluKernels[] = {
     {"Trilu", 14, kNewest, {}, kInputTypes<kAny, kInt64>, &make<Trilu>},
 };
 
 }  // namespace
 
-Table trilu_kernels() { return kEntries; }
+Table trilu_kernels() { return kTriluKernels; }
 
 }  // namespace ephost_cpu

@@ -28,15 +28,15 @@ int compare(const T& a, const T& b) {
 
 // The type of an element in the tensor, and the one that it is compared as.
 template <class T>
-struct Plain {
+struct PlainOrder {
   using Stored = T;
   static int order(const T& a, const T& b) { return compare(a, b); }
 };
-struct Half {
+struct HalfOrder {
   using Stored = uint16_t;
   static int order(uint16_t a, uint16_t b) { return compare(half_to_float(a), half_to_float(b)); }
 };
-struct BrainHalf {
+struct BrainHalfOrder {
   using Stored = uint16_t;
   static int order(uint16_t a, uint16_t b) { return compare(widened(a), widened(b)); }
   static float widened(uint16_t bits) {
@@ -45,12 +45,12 @@ struct BrainHalf {
     return value;
   }
 };
-struct Truth {
+struct TruthOrder {
   using Stored = uint8_t;
   static int order(uint8_t a, uint8_t b) { return int{a != 0} - int{b != 0}; }
 };
 template <class T>
-struct Complex {
+struct ComplexOrder {
   struct Stored {
     T real, imaginary;
   };
@@ -65,20 +65,20 @@ template <class F>
 void dispatch_order(int32_t type, const F& f) {
   switch (type) {
     case EPH_ELEMENT_FLOAT16:
-      return f(Half{});
+      return f(HalfOrder{});
     case EPH_ELEMENT_BFLOAT16:
-      return f(BrainHalf{});
+      return f(BrainHalfOrder{});
     case EPH_ELEMENT_BOOL:
-      return f(Truth{});
+      return f(TruthOrder{});
     case EPH_ELEMENT_COMPLEX64:
-      return f(Complex<float>{});
+      return f(ComplexOrder<float>{});
     case EPH_ELEMENT_COMPLEX128:
-      return f(Complex<double>{});
+      return f(ComplexOrder<double>{});
     case EPH_ELEMENT_STRING:
-      return f(Plain<eph_string>{});
+      return f(PlainOrder<eph_string>{});
     default:
       dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-               uint64_t>(type, [&](auto tag) { f(Plain<typename decltype(tag)::type>{}); });
+               uint64_t>(type, [&](auto tag) { f(PlainOrder<typename decltype(tag)::type>{}); });
   }
 }
 
@@ -88,7 +88,7 @@ struct Slices {
 };
 
 // Lists in scratch memory, each with as many entries as there are slices.
-struct Groups {
+struct SliceGroups {
   int64_t count = 0;
   int64_t* slices;    // sorted; equal ones are neighbours, in the order of the input
   int64_t* group_of;  // by slice
@@ -114,7 +114,7 @@ class Unique final : public Kernel {
       slices = {element_count(shape, 0, axis), shape[axis],
                 element_count(shape, axis + 1, shape.size())};
     }
-    const Groups groups = find_groups(run, x, slices);
+    const SliceGroups groups = find_groups(run, x, slices);
     Dims out = {groups.count};
     if (axis_) {
       out = shape;
@@ -130,11 +130,12 @@ class Unique final : public Kernel {
   }
 
  private:
-  [[nodiscard]] Groups find_groups(eph::Run& run, const eph_value& x, const Slices& slices) const {
+  [[nodiscard]] SliceGroups find_groups(eph::Run& run, const eph_value& x,
+                                        const Slices& slices) const {
     const uint64_t bytes =
         static_cast<uint64_t>(checked_multiply(slices.count, 4 * sizeof(int64_t)));
     auto* lists = static_cast<int64_t*>(run.scratch(std::max<uint64_t>(bytes, 1)));
-    Groups groups;
+    SliceGroups groups;
     groups.slices = lists;
     groups.group_of = lists + slices.count;
     groups.first = lists + 2 * slices.count;
@@ -149,7 +150,7 @@ class Unique final : public Kernel {
   }
 
   template <class Element, class T>
-  static void group(Element, const T* x, const Slices& slices, Groups& groups) {
+  static void group(Element, const T* x, const Slices& slices, SliceGroups& groups) {
     const auto order = [&](int64_t a, int64_t b) {
       for (int64_t o = 0; o < slices.outer; ++o) {
         const T* left = x + (o * slices.count + a) * slices.inner;
@@ -177,7 +178,7 @@ class Unique final : public Kernel {
   }
 
   // Renumbers the groups; `slices` is no longer needed, and holds the new numbers meanwhile.
-  static void order_by_first(const Groups& groups, int64_t slice_count) {
+  static void order_by_first(const SliceGroups& groups, int64_t slice_count) {
     int64_t* place = groups.slices;
     int64_t next = 0;
     for (int64_t slice = 0; slice < slice_count; ++slice) {
@@ -194,7 +195,7 @@ class Unique final : public Kernel {
     }
   }
 
-  static void copy_firsts(eph::Run& run, const Slices& slices, const Groups& groups) {
+  static void copy_firsts(eph::Run& run, const Slices& slices, const SliceGroups& groups) {
     ElementMover mover(run);
     for (int64_t o = 0; o < slices.outer; ++o) {
       for (int64_t g = 0; g < groups.count; ++g) {
@@ -214,15 +215,15 @@ class Unique final : public Kernel {
   bool sorted_;
 };
 
-constexpr uint64_t kTypes =
+constexpr uint64_t kUniqueTypes =
     kNumbers | kHalf | kBool | kString | kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Unique", 11, kNewest, {}, kInputTypes<kTypes>, &make<Unique>},
+constexpr KernelEntry kUniqueKernels[] = {
+    {"Unique", 11, kNewest, {}, kInputTypes<kUniqueTypes>, &make<Unique>},
 };
 
 }  // namespace
 
-Table unique_kernels() { return kEntries; }
+Table unique_kernels() { return kUniqueKernels; }
 
 }  // namespace ephost_cpu

@@ -151,19 +151,19 @@ class BatchNormalization final : public Kernel {
   bool trains_;
 };
 
-constexpr auto& kFive = kInputTypes<kFloat, kFloat, kFloat, kFloat, kFloat>;
+constexpr auto& kFiveFloats = kInputTypes<kFloat, kFloat, kFloat, kFloat, kFloat>;
 constexpr Inputs kOneType = {.required = 5, .same_type = 0b11111};
 constexpr Inputs kTwoTypes = {.required = 5, .same_type = 0b00111};
 constexpr Inputs kAnyTypes = {.required = 5};
 
-constexpr KernelEntry kEntries[] = {
-    {"BatchNormalization", 1, 13, kOneType, kFive, &make<BatchNormalization>},
-    {"BatchNormalization", 14, 14, kTwoTypes, kFive, &make<BatchNormalization>},
-    {"BatchNormalization", 15, kNewest, kAnyTypes, kFive, &make<BatchNormalization>},
+constexpr KernelEntry kBatchNormalizationKernels[] = {
+    {"BatchNormalization", 1, 13, kOneType, kFiveFloats, &make<BatchNormalization>},
+    {"BatchNormalization", 14, 14, kTwoTypes, kFiveFloats, &make<BatchNormalization>},
+    {"BatchNormalization", 15, kNewest, kAnyTypes, kFiveFloats, &make<BatchNormalization>},
 };
 
 }  // namespace
 
-Table batch_normalization_kernels() { return kEntries; }
+Table batch_normalization_kernels() { return kBatchNormalizationKernels; }
 
 }  // namespace ephost_cpu

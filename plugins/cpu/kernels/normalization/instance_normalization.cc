@@ -13,13 +13,13 @@ namespace {
 
 // Normalises each of `groups` groups of neighbouring channels of each image, then applies the scale
 // and shift of each channel or group.
-struct Groups {
+struct ChannelGroups {
   int64_t images, groups, channels, plane;  // `channels` of one group
   bool weights_by_group = false;
 };
 
 template <class T>
-void normalize_groups(const Groups& shape, const T* x, const T* scale, const T* bias, T* y,
+void normalize_groups(const ChannelGroups& shape, const T* x, const T* scale, const T* bias, T* y,
                       float epsilon) {
   const int64_t extent = shape.channels * shape.plane;
   const double cost = static_cast<double>(extent);
@@ -49,7 +49,7 @@ class GroupedNormalization : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     if (shape.size() < 2) fail("the input " + to_string(shape) + " has no channels");
-    const Groups groups = make_groups(shape);
+    const ChannelGroups groups = make_groups(shape);
     const int64_t weights = groups.groups * (groups.weights_by_group ? 1 : groups.channels);
     check_vector(*run.input(1), weights, "scale");
     check_vector(*run.input(2), weights, "bias");
@@ -62,7 +62,7 @@ class GroupedNormalization : public Kernel {
     });
   }
 
-  [[nodiscard]] virtual Groups make_groups(const Dims& shape) const = 0;
+  [[nodiscard]] virtual ChannelGroups make_groups(const Dims& shape) const = 0;
 
  private:
   float epsilon_;
@@ -73,7 +73,7 @@ class InstanceNormalization final : public GroupedNormalization {
   using GroupedNormalization::GroupedNormalization;
 
  protected:
-  [[nodiscard]] Groups make_groups(const Dims& shape) const override {
+  [[nodiscard]] ChannelGroups make_groups(const Dims& shape) const override {
     return {shape[0], shape[1], 1, element_count(shape, 2, shape.size())};
   }
 };
@@ -89,7 +89,7 @@ class GroupNormalization final : public GroupedNormalization {
   }
 
  protected:
-  [[nodiscard]] Groups make_groups(const Dims& shape) const override {
+  [[nodiscard]] ChannelGroups make_groups(const Dims& shape) const override {
     if (shape[1] % groups_ != 0) {
       fail(std::to_string(shape[1]) + " channels do not make " + std::to_string(groups_) +
            " equal groups");
@@ -229,19 +229,20 @@ class LpNormalization final : public Kernel {
   int64_t p_;
 };
 
-constexpr auto& kOne = kInputTypes<kFloat>;
-constexpr auto& kThree = kInputTypes<kFloat, kFloat, kFloat>;
-constexpr Inputs kAllThree = {.required = 3, .same_type = 0b111};
-
-constexpr KernelEntry kEntries[] = {
-    {"InstanceNormalization", 1, kNewest, kAllThree, kThree, &make<InstanceNormalization>},
-    {"GroupNormalization", 18, kNewest, kAllThree, kThree, &make<GroupNormalization>},
-    {"MeanVarianceNormalization", 9, kNewest, {}, kOne, &make<MeanVarianceNormalization>},
-    {"LpNormalization", 1, kNewest, {}, kOne, &make<LpNormalization>},
+constexpr KernelEntry kInstanceNormalizationKernels[] = {
+    {"InstanceNormalization", 1, kNewest, kThreeAlike, kThreeFloats, &make<InstanceNormalization>},
+    {"GroupNormalization", 18, kNewest, kThreeAlike, kThreeFloats, &make<GroupNormalization>},
+    {"MeanVarianceNormalization",
+     9,
+     kNewest,
+     {},
+     kInputTypes<kFloat>,
+     &make<MeanVarianceNormalization>},
+    {"LpNormalization", 1, kNewest, {}, kInputTypes<kFloat>, &make<LpNormalization>},
 };
 
 }  // namespace
 
-Table instance_normalization_kernels() { return kEntries; }
+Table instance_normalization_kernels() { return kInstanceNormalizationKernels; }
 
 }  // namespace ephost_cpu

@@ -13,16 +13,16 @@ namespace ephost_cpu {
 namespace {
 
 // The input as rows that are normalised.
-struct Rows {
+struct NormalizedRows {
   Dims shape;       // of the input
   Dims normalized;  // of a row
   Dims statistics;  // one element for each row
   int64_t rows, extent;
 };
 
-Rows make_rows(const Dims& shape, int64_t axis) {
+NormalizedRows make_rows(const Dims& shape, int64_t axis) {
   const std::size_t first = normalize_axis(axis, shape.size());
-  Rows rows = {shape, {}, shape, element_count(shape, 0, first), 0};
+  NormalizedRows rows = {shape, {}, shape, element_count(shape, 0, first), 0};
   for (std::size_t d = first; d < shape.size(); ++d) {
     rows.normalized.push_back(shape[d]);
     rows.statistics[d] = 1;
@@ -56,7 +56,8 @@ const T* spread(eph::Run& run, const T* from, const Dims& shape, const Dims& to)
 }
 
 template <class T>
-Weights<T> weights(eph::Run& run, FloatArguments& arguments, uint32_t i, const Rows& rows) {
+Weights<T> weights(eph::Run& run, FloatArguments& arguments, uint32_t i,
+                   const NormalizedRows& rows) {
   if (run.input(i) == nullptr) return {};
   const Dims shape = dims_of(*run.input(i));
   const T* data = arguments.input<T>(i);
@@ -94,7 +95,7 @@ class LayerNormalization final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    const Rows rows = make_rows(dims_of(x), axis_);
+    const NormalizedRows rows = make_rows(dims_of(x), axis_);
     dispatch_compute_type(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
@@ -111,8 +112,8 @@ class LayerNormalization final : public Kernel {
 
  private:
   template <class T>
-  void normalize(const Rows& rows, const T* x, const Weights<T>& scale, const Weights<T>& bias,
-                 T* y, T* means, T* deviations) const {
+  void normalize(const NormalizedRows& rows, const T* x, const Weights<T>& scale,
+                 const Weights<T>& bias, T* y, T* means, T* deviations) const {
     const int64_t extent = rows.extent;
     const double cost = static_cast<double>(extent);
     parallel_for(rows.rows, cost, [=, this](int64_t begin, int64_t end) {
@@ -145,7 +146,7 @@ class RmsNormalization final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    const Rows rows = make_rows(dims_of(x), axis_);
+    const NormalizedRows rows = make_rows(dims_of(x), axis_);
     dispatch_compute_type(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
@@ -159,7 +160,8 @@ class RmsNormalization final : public Kernel {
 
  private:
   template <class T>
-  void normalize(const Rows& rows, const T* x, const Weights<T>& scale, T* y, T* deviations) const {
+  void normalize(const NormalizedRows& rows, const T* x, const Weights<T>& scale, T* y,
+                 T* deviations) const {
     const int64_t extent = rows.extent;
     const double cost = 0.7 * static_cast<double>(extent);
     parallel_for(rows.rows, cost, [=, this](int64_t begin, int64_t end) {
@@ -180,19 +182,14 @@ class RmsNormalization final : public Kernel {
   int32_t stash_type_;
 };
 
-constexpr auto& kThree = kInputTypes<kFloat, kFloat, kFloat>;
-constexpr auto& kTwo = kInputTypes<kFloat, kFloat>;
-constexpr Inputs kTwoOrThree = {.required = 2, .same_type = 0b111};
-constexpr Inputs kBoth = {.required = 2};
-
-constexpr KernelEntry kEntries[] = {
-    {"LayerNormalization", 17, kNewest, kTwoOrThree, kThree, &make<LayerNormalization>},
-    {"RMSNormalization", 23, kNewest, kBoth, kTwo, &make<RmsNormalization>},
-    {"SimplifiedLayerNormalization", 1, kNewest, kBoth, kTwo, &make<RmsNormalization>},
+constexpr KernelEntry kLayerNormalizationKernels[] = {
+    {"LayerNormalization", 17, kNewest, kTwoOrThreeAlike, kThreeFloats, &make<LayerNormalization>},
+    {"RMSNormalization", 23, kNewest, kTwoInputs, kTwoFloats, &make<RmsNormalization>},
+    {"SimplifiedLayerNormalization", 1, kNewest, kTwoInputs, kTwoFloats, &make<RmsNormalization>},
 };
 
 }  // namespace
 
-Table layer_normalization_kernels() { return kEntries; }
+Table layer_normalization_kernels() { return kLayerNormalizationKernels; }
 
 }  // namespace ephost_cpu

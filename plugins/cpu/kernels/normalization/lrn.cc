@@ -9,7 +9,7 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr int64_t kColumns = 256;
+constexpr int64_t kLrnColumns = 256;
 
 // For `columns` neighbouring positions of one channel: the sum of squares over the channels
 // [first, last), which lie `plane` apart, starting from channel 0 at x.
@@ -28,7 +28,8 @@ CPU_SIMD void add_squares_simd(const float* x, int64_t plane, int64_t first, int
 
 // y = x / base^beta with base = bias + scale * sum; three quarters, the usual power, without pow.
 template <class T>
-CPU_INLINE void divide(const T* x, const T* sums, T scale, T bias, T beta, T* y, int64_t columns) {
+CPU_INLINE void divide_by_power(const T* x, const T* sums, T scale, T bias, T beta, T* y,
+                                int64_t columns) {
   if (beta == T{0.75}) {
     for (int64_t j = 0; j < columns; ++j) {
       const T root = std::sqrt(bias + scale * sums[j]);
@@ -38,9 +39,9 @@ CPU_INLINE void divide(const T* x, const T* sums, T scale, T bias, T beta, T* y,
     for (int64_t j = 0; j < columns; ++j) y[j] = x[j] * std::pow(bias + scale * sums[j], -beta);
   }
 }
-CPU_SIMD void divide_simd(const float* x, const float* sums, float scale, float bias, float beta,
-                          float* y, int64_t columns) {
-  divide(x, sums, scale, bias, beta, y, columns);
+CPU_SIMD void divide_by_power_simd(const float* x, const float* sums, float scale, float bias,
+                                   float beta, float* y, int64_t columns) {
+  divide_by_power(x, sums, scale, bias, beta, y, columns);
 }
 
 class Lrn final : public Kernel {
@@ -74,25 +75,25 @@ class Lrn final : public Kernel {
   void normalize(const T* x, T* y, const Dims& shape) const {
     const int64_t channels = shape[1];
     const int64_t plane = element_count(shape, 2, shape.size());
-    const int64_t tiles = (plane + kColumns - 1) / kColumns;
-    const double cost = kColumns * 0.1 * static_cast<double>(std::min(size_, channels) + 20);
+    const int64_t tiles = (plane + kLrnColumns - 1) / kLrnColumns;
+    const double cost = kLrnColumns * 0.1 * static_cast<double>(std::min(size_, channels) + 20);
     parallel_for(shape[0] * channels * tiles, cost, [=, this](int64_t begin, int64_t end) {
-      T sums[kColumns];
+      T sums[kLrnColumns];
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t column = i % tiles * kColumns;
+        const int64_t column = i % tiles * kLrnColumns;
         const int64_t channel = i / tiles % channels;
         const int64_t image = i / tiles / channels * channels * plane + column;
         const int64_t first = std::max<int64_t>(0, channel - (size_ - 1) / 2);
         const int64_t last = std::min(channels, channel + size_ / 2 + 1);
-        const int64_t columns = std::min(kColumns, plane - column);
+        const int64_t columns = std::min(kLrnColumns, plane - column);
         const int64_t at = image + channel * plane;
         const T scale = static_cast<T>(alpha_) / static_cast<T>(size_);
         if constexpr (std::is_same_v<T, float>) {
           add_squares_simd(x + image, plane, first, last, sums, columns);
-          divide_simd(x + at, sums, scale, bias_, beta_, y + at, columns);
+          divide_by_power_simd(x + at, sums, scale, bias_, beta_, y + at, columns);
         } else {
           add_squares(x + image, plane, first, last, sums, columns);
-          divide(x + at, sums, scale, T{bias_}, T{beta_}, y + at, columns);
+          divide_by_power(x + at, sums, scale, T{bias_}, T{beta_}, y + at, columns);
         }
       }
     });
@@ -102,12 +103,12 @@ class Lrn final : public Kernel {
   int64_t size_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kLrnKernels[] = {
     {"LRN", 1, kNewest, {}, kInputTypes<kFloat>, &make<Lrn>},
 };
 
 }  // namespace
 
-Table lrn_kernels() { return kEntries; }
+Table lrn_kernels() { return kLrnKernels; }
 
 }  // namespace ephost_cpu

@@ -16,7 +16,7 @@ namespace {
 
 // Each operation works on a few rows of adjacent elements, or on `columns` lines of `extent`
 // elements that lie `stride` apart. y may be x.
-constexpr int64_t kColumns = 64;
+constexpr int64_t kSoftmaxColumns = 64;
 
 // Short rows go through each stage together, since a stage of one row has to wait for the one
 // before.
@@ -44,11 +44,11 @@ struct Softmax {
 };
 
 // In two steps, since a + b would round away what small numbers differ by.
-CPU_SIMD void subtract(const float* x, float a, float b, float* y, int64_t count) {
+CPU_SIMD void subtract_both(const float* x, float a, float b, float* y, int64_t count) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - a) - b;
 }
-void subtract(const double* x, double a, double b, double* y, int64_t count) {
+void subtract_both(const double* x, double a, double b, double* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - a) - b;
 }
 
@@ -62,7 +62,7 @@ struct LogSoftmax {
       shift[r] = static_cast<T>(std::log(row_sum_exp(x + r * extent, top[r], extent)));
     }
     for (int64_t r = 0; r < count; ++r) {
-      subtract(x + r * extent, top[r], shift[r], y + r * extent, extent);
+      subtract_both(x + r * extent, top[r], shift[r], y + r * extent, extent);
     }
   }
   template <class T>
@@ -74,8 +74,8 @@ struct LogSoftmax {
 template <class Op, class T>
 CPU_INLINE void exponential_columns(const T* x, T* y, int64_t extent, int64_t stride,
                                     int64_t columns) {
-  T top[kColumns];
-  T sum[kColumns];
+  T top[kSoftmaxColumns];
+  T sum[kSoftmaxColumns];
   for (int64_t j = 0; j < columns; ++j) top[j] = x[j];
   for (int64_t i = 1; i < extent; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
@@ -145,12 +145,12 @@ void compute_lines(const T* x, T* y, int64_t outer, int64_t extent, int64_t inne
     });
     return;
   }
-  const int64_t tiles = (inner + kColumns - 1) / kColumns;
-  parallel_for(outer * tiles, cost * kColumns, [=](int64_t begin, int64_t end) {
+  const int64_t tiles = (inner + kSoftmaxColumns - 1) / kSoftmaxColumns;
+  parallel_for(outer * tiles, cost * kSoftmaxColumns, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t column = i % tiles * kColumns;
+      const int64_t column = i % tiles * kSoftmaxColumns;
       const int64_t at = i / tiles * extent * inner + column;
-      compute_tile<Op>(x + at, y + at, extent, inner, std::min(kColumns, inner - column));
+      compute_tile<Op>(x + at, y + at, extent, inner, std::min(kSoftmaxColumns, inner - column));
     }
   });
 }
@@ -189,7 +189,7 @@ class SoftmaxKernel final : public Kernel {
   int64_t axis_;
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSoftmaxKernels[] = {
     {"Softmax", 1, kNewest, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Softmax>>},
     {"LogSoftmax", 1, kNewest, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<LogSoftmax>>},
     {"Hardmax", 1, kNewest, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Hardmax>>},
@@ -204,6 +204,6 @@ void log_softmax(const double* x, double* y, int64_t outer, int64_t extent, int6
   compute_lines<LogSoftmax>(x, y, outer, extent, inner);
 }
 
-Table softmax_kernels() { return kEntries; }
+Table softmax_kernels() { return kSoftmaxKernels; }
 
 }  // namespace ephost_cpu

@@ -15,28 +15,26 @@
 #include "plugins/cpu/kernels/quantized/quantization.h"
 
 namespace ephost_cpu {
-namespace {
 
-using Desc = dnnl::memory::desc;
-using Type = dnnl::memory::data_type;
-
-ByteChannels channels_of(const ConvolutionShape& shape, bool with_sums) {
-  return {shape.groups, shape.weights[0] / shape.groups, with_sums};
-}
-
-struct Key {
+struct ByteKey {
   ConvolutionShape shape;
   bool with_sums;
-  friend bool operator==(const Key&, const Key&) = default;
+  friend bool operator==(const ByteKey&, const ByteKey&) = default;
 };
 
-struct Plan {
+struct BytePlan {
   bool is_fast = false;  // otherwise there is nothing else
   std::optional<Step> pack_weights;
   Step convolve;
   const void* packed_weights = nullptr;  // those of constant weights
   uint64_t weights_bytes = 0, scratchpad_bytes = 0;
 };
+
+namespace {
+
+ByteChannels channels_of(const ConvolutionShape& shape, bool with_sums) {
+  return {shape.groups, shape.weights[0] / shape.groups, with_sums};
+}
 
 Dims padded_input(const ConvolutionShape& shape) {
   Dims padded = shape.x;
@@ -48,7 +46,7 @@ Dims padded_input(const ConvolutionShape& shape) {
 }
 
 // [N, C, ...] with the channels last.
-Desc channels_last(const Dims& shape, Type type) {
+Desc channels_last(const Dims& shape, DataType type) {
   Dims strides = shape;
   int64_t stride = shape[1];
   for (std::size_t d = shape.size() - 1; d >= 2; --d) {
@@ -64,10 +62,11 @@ Desc weights_desc(const ConvolutionShape& shape, const ByteChannels& channels) {
   Dims extents = shape.weights;
   extents[0] = channels.stored_of_group();
   if (shape.groups != 1) extents.insert(0, shape.groups);
-  return {to_onednn(extents), Type::s8, to_onednn(dense_strides(extents))};
+  return {to_onednn(extents), DataType::s8, to_onednn(dense_strides(extents))};
 }
 
-dnnl::convolution_forward::primitive_desc describe(const dnnl::engine& engine, const Key& key) {
+dnnl::convolution_forward::primitive_desc describe_byte_convolution(const dnnl::engine& engine,
+                                                                    const ByteKey& key) {
   const ConvolutionShape& shape = key.shape;
   const ByteChannels channels = channels_of(shape, key.with_sums);
   Dims y = {shape.x[0], channels.stored()};
@@ -77,8 +76,8 @@ dnnl::convolution_forward::primitive_desc describe(const dnnl::engine& engine, c
   const dnnl::memory::dims no_pads(gaps.size(), 0);
   return describe_convolution(
       engine, scratchpad_attributes(),
-      {channels_last(padded_input(shape), Type::u8), with_any_layout(weights_desc(shape, channels)),
-       channels_last(y, Type::s32), nullptr},
+      {channels_last(padded_input(shape), DataType::u8),
+       with_any_layout(weights_desc(shape, channels)), channels_last(y, DataType::s32), nullptr},
       {to_onednn(shape.window.strides), to_onednn(gaps), no_pads, no_pads});
 }
 
@@ -116,20 +115,20 @@ bool needs_sums(const QuantizedOperand& weights) {
   return false;
 }
 
-struct BoundConvolution {
-  Key key;
-  std::shared_ptr<const Plan> plan;
+struct BoundByteConvolution {
+  ByteKey key;
+  std::shared_ptr<const BytePlan> plan;
   std::optional<BoundStep> pack_weights, convolve;
 };
 
 struct ByteState : eph::State {
   explicit ByteState(const dnnl::engine& engine) : stream(engine) {}
   dnnl::stream stream;
-  std::vector<BoundConvolution> bound;
+  std::vector<BoundByteConvolution> bound;
 };
 
 // Weights that are not constant, in the layout of the step.
-const void* pack_weights(eph::Run& run, ByteState& state, BoundConvolution& bound,
+const void* pack_weights(eph::Run& run, ByteState& state, BoundByteConvolution& bound,
                          const ByteChannels& channels, const QuantizedOperand& weights,
                          void* scratchpad) {
   const Dims shape = dims_of(*weights.value);
@@ -227,16 +226,16 @@ class ByteConvolutions::Plans {
   // Whether constant weights need sums of windows.
   [[nodiscard]] bool constant_needs_sums() const { return constant_.needs_sums; }
 
-  std::shared_ptr<const Plan> find(const Key& key) {
+  std::shared_ptr<const BytePlan> find(const ByteKey& key) {
     return cache_.find_or_make(key, [&] { return make(key); });
   }
 
-  BoundConvolution& find_bound(ByteState& state, const Key& key) {
+  BoundByteConvolution& find_bound(ByteState& state, const ByteKey& key) {
     const auto found = std::find_if(state.bound.begin(), state.bound.end(),
-                                    [&](const BoundConvolution& b) { return b.key == key; });
+                                    [&](const BoundByteConvolution& b) { return b.key == key; });
     if (found != state.bound.end()) return *found;
     if (state.bound.size() == decltype(cache_)::kCapacity) state.bound.erase(state.bound.begin());
-    BoundConvolution bound = {key, find(key), {}, {}};
+    BoundByteConvolution bound = {key, find(key), {}, {}};
     if (bound.plan->is_fast) bound.convolve.emplace(bound.plan->convolve, engine());
     if (bound.plan->pack_weights) bound.pack_weights.emplace(*bound.plan->pack_weights, engine());
     return state.bound.emplace_back(std::move(bound));
@@ -244,11 +243,11 @@ class ByteConvolutions::Plans {
 
  private:
   // Called under the cache's lock.
-  std::shared_ptr<const Plan> make(const Key& key) {
-    auto plan = std::make_shared<Plan>();
+  std::shared_ptr<const BytePlan> make(const ByteKey& key) {
+    auto plan = std::make_shared<BytePlan>();
     if (!can_pad(key.shape)) return plan;
     try {
-      const auto description = describe(engine(), key);
+      const auto description = describe_byte_convolution(engine(), key);
       if (std::string_view(description.impl_info_str()).find("ref") == std::string_view::npos) {
         fill(*plan, key, description);
       }
@@ -258,7 +257,7 @@ class ByteConvolutions::Plans {
     return plan;
   }
 
-  void fill(Plan& plan, const Key& key,
+  void fill(BytePlan& plan, const ByteKey& key,
             const dnnl::convolution_forward::primitive_desc& description) {
     const ByteChannels channels = channels_of(key.shape, key.with_sums);
     const Desc dense = weights_desc(key.shape, channels);
@@ -283,7 +282,7 @@ class ByteConvolutions::Plans {
 
   // The weights stay as they are in the file; what oneDNN packs is made when it packs.
   [[nodiscard]] std::unique_ptr<PackedWeights> make_packed(const Desc& dense,
-                                                           const Key& key) const {
+                                                           const ByteKey& key) const {
     const uint8_t* bytes = constant_.bytes;
     const bool flips = constant_.flips;
     PackedWeights::Source source;
@@ -310,7 +309,7 @@ class ByteConvolutions::Plans {
   Constant constant_;
   std::vector<uint32_t> weight_sums_;
   std::unique_ptr<PackedWeights> packed_;
-  PlanCache<Key, Plan> cache_;
+  PlanCache<ByteKey, BytePlan> cache_;
 };
 
 ByteConvolutions::ByteConvolutions(std::shared_ptr<const OneDnn> onednn,
@@ -332,8 +331,8 @@ bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const Convolut
                                 void* y) {
   auto& own = *static_cast<ByteState*>(state);
   const bool with_sums = needs_sums(weights);
-  BoundConvolution& bound = plans_->find_bound(own, {shape, with_sums});
-  const Plan& plan = *bound.plan;
+  BoundByteConvolution& bound = plans_->find_bound(own, {shape, with_sums});
+  const BytePlan& plan = *bound.plan;
   if (!plan.is_fast) return false;
   const ByteChannels channels = channels_of(shape, with_sums);
   auto* scratchpad = take_scratch<char>(run, static_cast<int64_t>(plan.scratchpad_bytes));

@@ -13,9 +13,10 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr int64_t kLanes = ByteSums::kSpare;  // that requantize_rows may read and write too much
-constexpr int64_t kPixels = 64;               // that are stored at a time
-constexpr int64_t kBlockChannels = 64;        // likewise
+constexpr int64_t kSpareLanes =
+    ByteSums::kSpare;                   // that requantize_rows may read and write too much
+constexpr int64_t kPixels = 64;         // that are stored at a time
+constexpr int64_t kBlockChannels = 64;  // likewise
 
 // sums[m] -= zeros[m] * the window's sum, and closes the gaps between the groups.
 CPU_SIMD void subtract_windows(const ByteChannels& channels, const uint32_t* zeros, int32_t* sums) {
@@ -42,8 +43,8 @@ Corrections correct(eph::Run& run, const ByteChannels& channels, const Quantized
                     const QuantizedOperand& weights, const uint32_t* weight_sums,
                     const Requantization* requantization) {
   const int64_t outputs = channels.groups * channels.of_group;
-  auto* addends = take_scratch<uint32_t>(run, outputs + kLanes);
-  std::fill_n(addends + outputs, kLanes, 0);
+  auto* addends = take_scratch<uint32_t>(run, outputs + kSpareLanes);
+  std::fill_n(addends + outputs, kSpareLanes, 0);
   auto* zeros = channels.with_sums ? take_scratch<uint32_t>(run, outputs) : nullptr;
   if (weight_sums != nullptr) {
     std::copy_n(weight_sums, outputs, addends);
@@ -78,7 +79,7 @@ void subtract_windows(const Pixels& pixels) {
 
 // Calls store(image, first pixel, pixels, first channel, channels) for blocks of the output.
 template <class Store>
-void for_each_block(const Pixels& pixels, const Store& store) {
+void for_each_output_block(const Pixels& pixels, const Store& store) {
   const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
   const int64_t blocks = (pixels.plane - 1) / kPixels + 1;
   const double cost = static_cast<double>(outputs * std::min(pixels.plane, kPixels)) * 0.3;
@@ -97,25 +98,25 @@ void for_each_block(const Pixels& pixels, const Store& store) {
 void store_sums(const Pixels& pixels, int32_t* y) {
   const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
   const int64_t stored = pixels.channels.stored();
-  for_each_block(pixels,
-                 [&](int64_t image, int64_t first, int64_t count, int64_t m, int64_t channels) {
-                   const int32_t* from = pixels.values + (image * pixels.plane + first) * stored;
-                   for (int64_t c = m; c < m + channels; ++c) {
-                     int32_t* to = y + (image * outputs + c) * pixels.plane + first;
-                     for (int64_t p = 0; p < count; ++p) {
-                       to[p] = static_cast<int32_t>(static_cast<uint32_t>(from[p * stored + c]) +
-                                                    pixels.corrections.addends[c]);
-                     }
-                   }
-                 });
+  for_each_output_block(
+      pixels, [&](int64_t image, int64_t first, int64_t count, int64_t m, int64_t channels) {
+        const int32_t* from = pixels.values + (image * pixels.plane + first) * stored;
+        for (int64_t c = m; c < m + channels; ++c) {
+          int32_t* to = y + (image * outputs + c) * pixels.plane + first;
+          for (int64_t p = 0; p < count; ++p) {
+            to[p] = static_cast<int32_t>(static_cast<uint32_t>(from[p * stored + c]) +
+                                         pixels.corrections.addends[c]);
+          }
+        }
+      });
 }
 
 template <class T>
 void store_quantized(const Pixels& pixels, const float* factors, float zero_point, T* y) {
   const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
   const int64_t stored = pixels.channels.stored();
-  for_each_block(pixels, [&](int64_t image, int64_t first, int64_t count, int64_t m,
-                             int64_t channels) {
+  for_each_output_block(pixels, [&](int64_t image, int64_t first, int64_t count, int64_t m,
+                                    int64_t channels) {
     std::array<T, kPixels * kBlockChannels> block;
     const int32_t* from = pixels.values + (image * pixels.plane + first) * stored + m;
     requantize_rows<T>({from, stored, count, channels, pixels.corrections.addends + m, factors + m},
@@ -151,8 +152,8 @@ void store_output(eph::Run& run, const ByteSums& sums, const QuantizedOperand& x
   if (sums.channels.with_sums) subtract_windows(pixels);
   if (requantization == nullptr) return store_sums(pixels, static_cast<int32_t*>(y));
   const int64_t outputs = sums.channels.groups * sums.channels.of_group;
-  auto* factors = take_scratch<float>(run, outputs + kLanes);
-  std::fill_n(std::copy_n(requantization->factors, outputs, factors), kLanes, 0.0F);
+  auto* factors = take_scratch<float>(run, outputs + kSpareLanes);
+  std::fill_n(std::copy_n(requantization->factors, outputs, factors), kSpareLanes, 0.0F);
   dispatch<int8_t, uint8_t>(element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     store_quantized(pixels, factors, requantization->zero_point, static_cast<T*>(y));

@@ -17,13 +17,13 @@ CPU_SIMD void flip_row(const uint8_t* from, uint8_t* to, int64_t count) {
 }
 
 template <class T>
-CPU_SIMD uint32_t sum_row(const T* x, int64_t count) {
+CPU_SIMD uint32_t sum_byte_row(const T* x, int64_t count) {
   uint32_t sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(int32_t{x[i]});
   return sum;
 }
 
-CPU_SIMD void add_row(const int8_t* x, uint8_t flip, int64_t count, uint32_t* sums) {
+CPU_SIMD void add_byte_row(const int8_t* x, uint8_t flip, int64_t count, uint32_t* sums) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) {
     const auto number = static_cast<int8_t>(static_cast<uint8_t>(x[i]) ^ flip);
@@ -136,12 +136,12 @@ void transpose_bytes(const uint8_t* from, int64_t from_stride, int64_t rows, int
   }
 }
 
-uint32_t sum_bytes(const uint8_t* x, int64_t count) { return sum_row(x, count); }
-uint32_t sum_bytes(const int8_t* x, int64_t count) { return sum_row(x, count); }
+uint32_t sum_bytes(const uint8_t* x, int64_t count) { return sum_byte_row(x, count); }
+uint32_t sum_bytes(const int8_t* x, int64_t count) { return sum_byte_row(x, count); }
 
 void add_column_sums(const int8_t* x, int64_t rows, int64_t columns, bool flips, uint32_t* sums) {
   const uint8_t flip = flips ? kSignBit : 0;
-  for (int64_t r = 0; r < rows; ++r) add_row(x + r * columns, flip, columns, sums);
+  for (int64_t r = 0; r < rows; ++r) add_byte_row(x + r * columns, flip, columns, sums);
 }
 
 }  // namespace ephost_cpu

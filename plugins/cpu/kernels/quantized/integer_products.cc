@@ -32,7 +32,7 @@ bool has_zeros(const QuantizedOperand& operand, const ZeroOf& zero_of) {
   return false;
 }
 
-CPU_SIMD void subtract(uint32_t factor, const uint32_t* from, int32_t* y, int64_t count) {
+CPU_SIMD void subtract_multiple(uint32_t factor, const uint32_t* from, int32_t* y, int64_t count) {
   CPU_INDEPENDENT
   for (int64_t j = 0; j < count; ++j) {
     y[j] = static_cast<int32_t>(static_cast<uint32_t>(y[j]) - factor * from[j]);
@@ -67,9 +67,10 @@ void RawSums::correct(int64_t row) const {
   const int64_t a_row = first_rows != nullptr ? first_rows[product] + row % m : row;
   int32_t* y = values + row * n;
   const int32_t a_zero = a_zeros == nullptr ? 0 : a_zeros[a_row % a_zero_count];
-  if (a_zero != 0) subtract(wrapped(a_zero), b_sums + column, y, n);
+  if (a_zero != 0) subtract_multiple(wrapped(a_zero), b_sums + column, y, n);
   if (a != nullptr) {
-    subtract(sum_bytes(a + a_row * k, k) - wrapped(k) * wrapped(a_zero), b_zeros + column, y, n);
+    subtract_multiple(sum_bytes(a + a_row * k, k) - wrapped(k) * wrapped(a_zero), b_zeros + column,
+                      y, n);
   }
 }
 

@@ -18,9 +18,9 @@ CPU_INLINE T round_one(float x, float zero_point, QuantizedRange range) {
   return static_cast<T>(static_cast<int32_t>(x == x ? y : zero_point));
 }
 
-constexpr int64_t kLanes = 16;
-using Floats = float __attribute__((vector_size(64)));
-using Ints = int32_t __attribute__((vector_size(64)));
+constexpr int64_t kRoundedLanes = 16;
+using Floats16 = float __attribute__((vector_size(64)));
+using Ints16 = int32_t __attribute__((vector_size(64)));
 
 template <class T>
 struct LanesOf;
@@ -44,16 +44,16 @@ struct LanesOf<int16_t> {
 // What round_one gives, for numbers side by side. A float that large numbers were added to has its
 // integer in the last bits, rounded to even.
 template <class T>
-CPU_INLINE void round_lanes(const Floats& numbers, float zero_point, QuantizedRange range, T* y) {
+CPU_INLINE void round_lanes(const Floats16& numbers, float zero_point, QuantizedRange range, T* y) {
   constexpr float kRound = 12582912.0F;  // 1.5 * 2^23
   const int32_t offset = static_cast<int32_t>(zero_point) - __builtin_bit_cast(int32_t, kRound);
-  const Floats zero = {};
-  const Floats low = zero + (range.low - zero_point);
-  const Floats high = zero + (range.high - zero_point);
-  Floats x = numbers == numbers ? numbers : zero;
+  const Floats16 zero = {};
+  const Floats16 low = zero + (range.low - zero_point);
+  const Floats16 high = zero + (range.high - zero_point);
+  Floats16 x = numbers == numbers ? numbers : zero;
   x = x > low ? x : low;
   x = x < high ? x : high;
-  const Ints rounded = __builtin_bit_cast(Ints, x + kRound) + offset;
+  const Ints16 rounded = __builtin_bit_cast(Ints16, x + kRound) + offset;
   const auto lanes = __builtin_convertvector(rounded, typename LanesOf<T>::Type);
   std::memcpy(y, &lanes, sizeof(lanes));
 }
@@ -67,8 +67,8 @@ template <class T>
 CPU_SIMD void round_row(const float* x, float zero_point, QuantizedRange range, T* y,
                         int64_t count) {
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Floats lanes;
+  for (; i + kRoundedLanes <= count; i += kRoundedLanes) {
+    Floats16 lanes;
     load(x + i, lanes);
     round_lanes(lanes, zero_point, range, y + i);
   }
@@ -79,8 +79,8 @@ template <class T>
 CPU_SIMD void divide_and_round(const float* x, float scale, float zero_point, QuantizedRange range,
                                T* y, int64_t count) {
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Floats lanes;
+  for (; i + kRoundedLanes <= count; i += kRoundedLanes) {
+    Floats16 lanes;
     load(x + i, lanes);
     lanes /= scale;
     round_lanes(lanes, zero_point, range, y + i);
@@ -94,14 +94,15 @@ CPU_SIMD void requantize_block(const RequantizedRows& rows, float zero_point, Qu
   using Unsigned = uint32_t __attribute__((vector_size(64)));
   for (int64_t r = 0; r < rows.count; ++r) {
     const int32_t* sums = rows.sums + r * rows.stride;
-    for (int64_t j = 0; j < rows.columns; j += kLanes) {
+    for (int64_t j = 0; j < rows.columns; j += kRoundedLanes) {
       Unsigned sum, addend;
-      Floats factor;
+      Floats16 factor;
       load(sums + j, sum);
       load(rows.addends + j, addend);
       load(rows.factors + j, factor);
       sum += addend;
-      const Floats x = __builtin_convertvector(__builtin_bit_cast(Ints, sum), Floats) * factor;
+      const Floats16 x =
+          __builtin_convertvector(__builtin_bit_cast(Ints16, sum), Floats16) * factor;
       round_lanes(x, zero_point, range, y + r * y_stride + j);
     }
   }
@@ -111,12 +112,12 @@ template <class T>
 CPU_SIMD void requantize_row(const int32_t* sums, const float* factors, float zero_point,
                              QuantizedRange range, T* y, int64_t count) {
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Ints sum;
-    Floats factor;
+  for (; i + kRoundedLanes <= count; i += kRoundedLanes) {
+    Ints16 sum;
+    Floats16 factor;
     load(sums + i, sum);
     load(factors + i, factor);
-    const Floats x = __builtin_convertvector(sum, Floats) * factor;
+    const Floats16 x = __builtin_convertvector(sum, Floats16) * factor;
     round_lanes(x, zero_point, range, y + i);
   }
   for (; i < count; ++i) {

@@ -49,6 +49,7 @@ class ScaleLayout {
 
 // Elements that are worked on at a time, in buffers on the stack.
 inline constexpr int64_t kQuantizationBlock = 256;
+using QuantizationBuffer = std::array<float, kQuantizationBlock>;
 
 // The range of an integer type that tensors are quantised to.
 struct QuantizedRange {
@@ -96,7 +97,7 @@ struct DynamicParameters {
 template <class T, class Values>
 void round_values(const Values& values, float zero_point, T* y, int64_t count) {
   const QuantizedRange range = quantized_range(eph::element_type_of<T>());
-  std::array<float, kQuantizationBlock> block;
+  QuantizationBuffer block;
   for (int64_t at = 0; at < count; at += kQuantizationBlock) {
     const int64_t length = std::min(kQuantizationBlock, count - at);
     for (int64_t i = 0; i < length; ++i) block[static_cast<std::size_t>(i)] = values(at + i);

@@ -12,12 +12,10 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr uint64_t kReals = kTypeSet<EPH_ELEMENT_FLOAT> | kHalf;
 constexpr uint64_t kShortInts =
     kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8, EPH_ELEMENT_INT16, EPH_ELEMENT_UINT16>;
 constexpr uint64_t kQuantized = kShortInts | kFloat8 | kPacked;
 
-using Buffer = std::array<float, kQuantizationBlock>;
 constexpr float kZero = 0;
 
 // The type that an attribute names, which must be in the set; EPH_ELEMENT_UNDEFINED for 0.
@@ -38,7 +36,8 @@ void round_through(int32_t type, float* values, int64_t count) {
   convert(halves.data(), type, values, EPH_ELEMENT_FLOAT, count);
 }
 
-CPU_SIMD void divide(const float* x, const float* scales, int64_t step, float* y, int64_t count) {
+CPU_SIMD void divide_by_scales(const float* x, const float* scales, int64_t step, float* y,
+                               int64_t count) {
   if (step == 0) {
     const float scale = *scales;
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] / scale;
@@ -109,7 +108,8 @@ class LinearKernel : public Kernel {
   }
 
   // Elements of x in float, converted into the buffer if necessary.
-  static const float* block_of(const eph_value& x, int64_t first, int64_t count, Buffer& buffer) {
+  static const float* block_of(const eph_value& x, int64_t first, int64_t count,
+                               QuantizationBuffer& buffer) {
     if (x.element_type == EPH_ELEMENT_FLOAT) return data<const float>(x) + first;
     convert(data<const char>(x) + first * element_size(x.element_type), x.element_type,
             buffer.data(), EPH_ELEMENT_FLOAT, count);
@@ -125,7 +125,7 @@ class QuantizeLinear final : public LinearKernel {
   explicit QuantizeLinear(const NodeContext& context)
       : LinearKernel(context),
         output_type_(type_attribute(context, "output_dtype", kQuantized)),
-        precision_(type_attribute(context, "precision", kReals)),
+        precision_(type_attribute(context, "precision", kUpToFloat)),
         saturates_(context.node().get_int("saturate", 1) != 0) {}
 
  protected:
@@ -190,10 +190,10 @@ class QuantizeLinear final : public LinearKernel {
   static void quantize_row(const eph_value& x, const Parameters& parameters, int32_t precision,
                            const ScaleLayout::Row& row, const Store& store) {
     for_each_block(row, [&](int64_t first, int64_t count, int64_t offset) {
-      Buffer buffer;
+      QuantizationBuffer buffer;
       const float* from = block_of(x, first, count, buffer);
       const float* scales = parameters.scales + row.scale + offset * row.step;
-      divide(from, scales, row.step, buffer.data(), count);
+      divide_by_scales(from, scales, row.step, buffer.data(), count);
       round_through(precision, buffer.data(), count);
       store(buffer.data(), first, count, parameters.zero_point(row, offset),
             parameters.zero_step(row));
@@ -208,7 +208,7 @@ class QuantizeLinear final : public LinearKernel {
 class DequantizeLinear final : public LinearKernel {
  public:
   explicit DequantizeLinear(const NodeContext& context)
-      : LinearKernel(context), output_type_(type_attribute(context, "output_dtype", kReals)) {}
+      : LinearKernel(context), output_type_(type_attribute(context, "output_dtype", kUpToFloat)) {}
 
  protected:
   void run(eph::Run& run, eph::State*) override {
@@ -216,7 +216,7 @@ class DequantizeLinear final : public LinearKernel {
     const Dims shape = dims_of(x);
     const int32_t type =
         output_type_ != EPH_ELEMENT_UNDEFINED ? output_type_ : run.input(1)->element_type;
-    if ((kReals & eph::type_bit(type)) == 0) {
+    if ((kUpToFloat & eph::type_bit(type)) == 0) {
       fail("scales of " + type_name(type) +
            " need attribute output_dtype: no output has their type");
     }
@@ -235,7 +235,7 @@ class DequantizeLinear final : public LinearKernel {
         return scale_row<uint8_t>(x, parameters, row, y);
       }
       for_each_block(row, [&](int64_t first, int64_t count, int64_t offset) {
-        Buffer buffer;
+        QuantizationBuffer buffer;
         const float* from = block_of(x, first, count, buffer);
         float* to = type == EPH_ELEMENT_FLOAT ? data<float>(y) + first : buffer.data();
         scale_up(from, parameters.zero_point(row, offset), parameters.zero_step(row),
@@ -286,24 +286,23 @@ class DynamicQuantizeLinear final : public Kernel {
 };
 
 constexpr Inputs kOfX = {.required = 2, .same_type = 0b101};
-constexpr uint64_t kScales = kReals | kPowers;
-constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
-constexpr auto& kFromReal = kInputTypes<kReals | kInt32, kScales, kQuantized>;
+constexpr uint64_t kScales = kUpToFloat | kPowers;
+constexpr auto& kFromReal = kInputTypes<kUpToFloat | kInt32, kScales, kQuantized>;
 constexpr auto& kToReal = kInputTypes<kQuantized | kInt32, kScales, kQuantized | kInt32>;
 
-constexpr KernelEntry kEntries[] = {
-    {"QuantizeLinear", 10, kNewest, {.required = 2}, kFromReal, &make<QuantizeLinear>},
+constexpr KernelEntry kQuantizeKernels[] = {
+    {"QuantizeLinear", 10, kNewest, kTwoInputs, kFromReal, &make<QuantizeLinear>},
     {"DequantizeLinear", 10, kNewest, kOfX, kToReal, &make<DequantizeLinear>},
     {"DynamicQuantizeLinear",
      11,
      kNewest,
      {},
-     kInputTypes<kTypeSet<EPH_ELEMENT_FLOAT>>,
+     kInputTypes<kOnlyFloat>,
      &make<DynamicQuantizeLinear>},
 };
 
 }  // namespace
 
-Table quantize_kernels() { return kEntries; }
+Table quantize_kernels() { return kQuantizeKernels; }
 
 }  // namespace ephost_cpu

@@ -137,10 +137,7 @@ class QLinearConv final : public IntegerConvKernel {
   }
 };
 
-constexpr uint64_t kBytes = kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
-constexpr uint64_t kScale = kTypeSet<EPH_ELEMENT_FLOAT>;
-
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedConvKernels[] = {
     {"ConvInteger",
      10,
      kNewest,
@@ -151,13 +148,13 @@ constexpr KernelEntry kEntries[] = {
      10,
      kNewest,
      {.required = 8, .same_type = 0b101},
-     kInputTypes<kBytes, kScale, kBytes, kBytes, kScale, kBytes, kScale, kBytes,
-                 kTypeSet<EPH_ELEMENT_INT32>>,
+     kInputTypes<kBytes, kOnlyFloat, kBytes, kBytes, kOnlyFloat, kBytes, kOnlyFloat, kBytes,
+                 kInt32>,
      &make<QLinearConv>},
 };
 
 }  // namespace
 
-Table quantized_conv_kernels() { return kEntries; }
+Table quantized_conv_kernels() { return kQuantizedConvKernels; }
 
 }  // namespace ephost_cpu

@@ -79,11 +79,8 @@ class QLinearMatMul final : public Kernel {
   IntegerProducts products_;
 };
 
-constexpr uint64_t kBytes = kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
-constexpr uint64_t kScale = kTypeSet<EPH_ELEMENT_FLOAT>;
-
 // The zero point of A has A's type; that of B is checked with the operands.
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedMatmulKernels[] = {
     {"MatMulInteger",
      10,
      kNewest,
@@ -94,12 +91,12 @@ constexpr KernelEntry kEntries[] = {
      10,
      kNewest,
      {.required = 8, .same_type = 0b101},
-     kInputTypes<kBytes, kScale, kBytes, kBytes, kScale, kBytes, kScale, kBytes>,
+     kInputTypes<kBytes, kOnlyFloat, kBytes, kBytes, kOnlyFloat, kBytes, kOnlyFloat, kBytes>,
      &make<QLinearMatMul>},
 };
 
 }  // namespace
 
-Table quantized_matmul_kernels() { return kEntries; }
+Table quantized_matmul_kernels() { return kQuantizedMatmulKernels; }
 
 }  // namespace ephost_cpu

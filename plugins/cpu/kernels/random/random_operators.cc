@@ -10,8 +10,7 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr uint64_t kReals = kFloat | kHalf;
-constexpr int64_t kBlock = 256;
+constexpr int64_t kDrawBlock = 256;
 
 // The attribute dtype, which must be in the set; EPH_ELEMENT_UNDEFINED if it is omitted.
 int32_t read_dtype(const NodeContext& context, uint64_t types) {
@@ -25,13 +24,13 @@ int32_t read_dtype(const NodeContext& context, uint64_t types) {
 
 // y[i] = draw(i), a double, converted.
 template <class Draw>
-void fill(const eph_value& y, const Draw& draw) {
+void fill_with_draws(const eph_value& y, const Draw& draw) {
   const int64_t count = element_count(eph::shape_of(y));
   const int64_t size = element_size(y.element_type);
   parallel_for(count, 10, [&](int64_t begin, int64_t end) {
-    std::array<double, kBlock> block;
-    for (int64_t at = begin; at < end; at += kBlock) {
-      const int64_t length = std::min(kBlock, end - at);
+    std::array<double, kDrawBlock> block;
+    for (int64_t at = begin; at < end; at += kDrawBlock) {
+      const int64_t length = std::min(kDrawBlock, end - at);
       for (int64_t i = 0; i < length; ++i) block[static_cast<std::size_t>(i)] = draw(at + i);
       convert(block.data(), EPH_ELEMENT_DOUBLE, data<char>(y) + at * size, y.element_type, length);
     }
@@ -47,7 +46,7 @@ class Random final : public Kernel {
         source_(context),
         offset_(context.node().get_float(kNormal ? "mean" : "low", 0)),
         scale_(context.node().get_float(kNormal ? "scale" : "high", 1)),
-        type_(read_dtype(context, kReals)),
+        type_(read_dtype(context, kAllFloats)),
         shape_(context.node().get_ints("shape")) {
     if (!kNormal) scale_ -= offset_;
     if (!kLike && context.node().attribute("shape") == nullptr) fail("attribute shape is missing");
@@ -62,14 +61,14 @@ class Random final : public Kernel {
     if (type == EPH_ELEMENT_UNDEFINED) {
       type = kLike ? run.input(0)->element_type : int32_t{EPH_ELEMENT_FLOAT};
     }
-    if ((kReals & eph::type_bit(type)) == 0) {
+    if ((kAllFloats & eph::type_bit(type)) == 0) {
       fail("there are no random numbers of type " + type_name(type) + "; state attribute dtype");
     }
     const Dims shape = kLike ? dims_of(*run.input(0)) : shape_;
     const eph_value& y = allocate_output(run, 0, type, shape);
     const RandomStream stream = source_.next();
-    fill(y, [&, offset = static_cast<double>(offset_),
-             scale = static_cast<double>(scale_)](int64_t i) {
+    fill_with_draws(y, [&, offset = static_cast<double>(offset_),
+                        scale = static_cast<double>(scale_)](int64_t i) {
       const auto index = static_cast<uint64_t>(i);
       return offset + scale * (kNormal ? stream.normal(index) : stream.uniform(index));
     });
@@ -97,7 +96,7 @@ class Bernoulli final : public Kernel {
     const RandomStream stream = source_.next();
     dispatch<float, double>(x.element_type, [&](auto tag) {
       const auto* probabilities = data<const typename decltype(tag)::type>(x);
-      fill(y, [&](int64_t i) {
+      fill_with_draws(y, [&](int64_t i) {
         const bool hit =
             stream.uniform(static_cast<uint64_t>(i)) < static_cast<double>(probabilities[i]);
         return hit ? 1.0 : 0.0;
@@ -176,11 +175,9 @@ class Multinomial final : public Kernel {
   int32_t type_;
 };
 
-constexpr Inputs kNone = {.required = 0};
-
-constexpr KernelEntry kEntries[] = {
-    {"RandomUniform", 1, kNewest, kNone, {}, &make<Random<false, false>>},
-    {"RandomNormal", 1, kNewest, kNone, {}, &make<Random<true, false>>},
+constexpr KernelEntry kRandomKernels[] = {
+    {"RandomUniform", 1, kNewest, kNoInputs, {}, &make<Random<false, false>>},
+    {"RandomNormal", 1, kNewest, kNoInputs, {}, &make<Random<true, false>>},
     {"RandomUniformLike", 1, kNewest, {}, kInputTypes<kAny>, &make<Random<false, true>>},
     {"RandomNormalLike", 1, kNewest, {}, kInputTypes<kAny>, &make<Random<true, true>>},
     {"Bernoulli", 15, kNewest, {}, kInputTypes<kFloat>, &make<Bernoulli>},
@@ -189,6 +186,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table random_kernels() { return kEntries; }
+Table random_kernels() { return kRandomKernels; }
 
 }  // namespace ephost_cpu

@@ -39,7 +39,7 @@ struct RecurrentAttributes {
   int64_t gates = 1;
   int64_t hidden_size = 0;  // 0: not stated
   float clip = 0;           // 0: none
-  std::vector<Activation> activations;
+  std::vector<RecurrentActivation> activations;
 };
 
 // Y = A * B^T (+ bias) (+ Y), with A of m x k and B of n x k.

@@ -13,23 +13,23 @@ namespace {
 
 struct Definition {
   std::string_view name;
-  ActivationKind kind;
+  RecurrentActivationKind kind;
   bool has_alpha, has_beta;
   float alpha, beta;
 };
 
 constexpr Definition kDefinitions[] = {
-    {"Relu", ActivationKind::kRelu, false, false, 0, 0},
-    {"Tanh", ActivationKind::kTanh, false, false, 0, 0},
-    {"Sigmoid", ActivationKind::kSigmoid, false, false, 0, 0},
-    {"Affine", ActivationKind::kAffine, true, true, 1, 0},
-    {"LeakyRelu", ActivationKind::kLeakyRelu, true, false, 0.01F, 0},
-    {"ThresholdedRelu", ActivationKind::kThresholdedRelu, true, false, 1, 0},
-    {"ScaledTanh", ActivationKind::kScaledTanh, true, true, 1, 1},
-    {"HardSigmoid", ActivationKind::kHardSigmoid, true, true, 0.2F, 0.5F},
-    {"Elu", ActivationKind::kElu, true, false, 1, 0},
-    {"Softsign", ActivationKind::kSoftsign, false, false, 0, 0},
-    {"Softplus", ActivationKind::kSoftplus, false, false, 0, 0},
+    {"Relu", RecurrentActivationKind::kRelu, false, false, 0, 0},
+    {"Tanh", RecurrentActivationKind::kTanh, false, false, 0, 0},
+    {"Sigmoid", RecurrentActivationKind::kSigmoid, false, false, 0, 0},
+    {"Affine", RecurrentActivationKind::kAffine, true, true, 1, 0},
+    {"LeakyRelu", RecurrentActivationKind::kLeakyRelu, true, false, 0.01F, 0},
+    {"ThresholdedRelu", RecurrentActivationKind::kThresholdedRelu, true, false, 1, 0},
+    {"ScaledTanh", RecurrentActivationKind::kScaledTanh, true, true, 1, 1},
+    {"HardSigmoid", RecurrentActivationKind::kHardSigmoid, true, true, 0.2F, 0.5F},
+    {"Elu", RecurrentActivationKind::kElu, true, false, 1, 0},
+    {"Softsign", RecurrentActivationKind::kSoftsign, false, false, 0, 0},
+    {"Softplus", RecurrentActivationKind::kSoftplus, false, false, 0, 0},
 };
 
 // Exporters differ in the case of the names.
@@ -47,54 +47,56 @@ const Definition& find_definition(std::string_view name) {
 }
 
 template <class T, class F>
-CPU_INLINE void apply(T* x, int64_t count, F f) {
+CPU_INLINE void apply_to_each(T* x, int64_t count, F f) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) x[i] = f(x[i]);
 }
 
 template <class T>
-CPU_INLINE void activate_all(const Activation& chosen, T* x, int64_t count) {
+CPU_INLINE void activate_all(const RecurrentActivation& chosen, T* x, int64_t count) {
   const T alpha = static_cast<T>(chosen.alpha);
   const T beta = static_cast<T>(chosen.beta);
   switch (chosen.kind) {
-    case ActivationKind::kRelu:
-      return apply(x, count, [](T v) { return v < T{0} ? T{0} : v; });
-    case ActivationKind::kTanh:
-      return apply(x, count, [](T v) { return fast_tanh(v); });
-    case ActivationKind::kSigmoid:
-      return apply(x, count, [](T v) { return fast_sigmoid(v); });
-    case ActivationKind::kAffine:
-      return apply(x, count, [=](T v) { return alpha * v + beta; });
-    case ActivationKind::kLeakyRelu:
-      return apply(x, count, [=](T v) { return v < T{0} ? alpha * v : v; });
-    case ActivationKind::kThresholdedRelu:
-      return apply(x, count, [=](T v) { return v < alpha ? T{0} : v; });
-    case ActivationKind::kScaledTanh:
-      return apply(x, count, [=](T v) { return alpha * fast_tanh(beta * v); });
-    case ActivationKind::kHardSigmoid:
-      return apply(x, count, [=](T v) {
+    case RecurrentActivationKind::kRelu:
+      return apply_to_each(x, count, [](T v) { return v < T{0} ? T{0} : v; });
+    case RecurrentActivationKind::kTanh:
+      return apply_to_each(x, count, [](T v) { return fast_tanh(v); });
+    case RecurrentActivationKind::kSigmoid:
+      return apply_to_each(x, count, [](T v) { return fast_sigmoid(v); });
+    case RecurrentActivationKind::kAffine:
+      return apply_to_each(x, count, [=](T v) { return alpha * v + beta; });
+    case RecurrentActivationKind::kLeakyRelu:
+      return apply_to_each(x, count, [=](T v) { return v < T{0} ? alpha * v : v; });
+    case RecurrentActivationKind::kThresholdedRelu:
+      return apply_to_each(x, count, [=](T v) { return v < alpha ? T{0} : v; });
+    case RecurrentActivationKind::kScaledTanh:
+      return apply_to_each(x, count, [=](T v) { return alpha * fast_tanh(beta * v); });
+    case RecurrentActivationKind::kHardSigmoid:
+      return apply_to_each(x, count, [=](T v) {
         const T y = alpha * v + beta;
         const T low = y < T{0} ? T{0} : y;
         return low > T{1} ? T{1} : low;
       });
-    case ActivationKind::kElu:
-      return apply(x, count, [=](T v) { return v < T{0} ? alpha * (fast_exp(v) - T{1}) : v; });
-    case ActivationKind::kSoftsign:
-      return apply(x, count, [](T v) { return v / (T{1} + (v < T{0} ? -v : v)); });
-    case ActivationKind::kSoftplus:
-      return apply(x, count,
-                   [](T v) { return (v > T{0} ? v : T{0}) + std::log1p(std::exp(-std::fabs(v))); });
+    case RecurrentActivationKind::kElu:
+      return apply_to_each(x, count,
+                           [=](T v) { return v < T{0} ? alpha * (fast_exp(v) - T{1}) : v; });
+    case RecurrentActivationKind::kSoftsign:
+      return apply_to_each(x, count, [](T v) { return v / (T{1} + (v < T{0} ? -v : v)); });
+    case RecurrentActivationKind::kSoftplus:
+      return apply_to_each(x, count, [](T v) {
+        return (v > T{0} ? v : T{0}) + std::log1p(std::exp(-std::fabs(v)));
+      });
   }
 }
 
-CPU_SIMD void activate_simd(const Activation& f, float* x, int64_t count) {
+CPU_SIMD void activate_simd(const RecurrentActivation& f, float* x, int64_t count) {
   activate_all(f, x, count);
 }
 
 }  // namespace
 
-std::vector<Activation> read_activations(const eph::NodeView& node, std::size_t directions,
-                                         const std::vector<std::string_view>& defaults) {
+std::vector<RecurrentActivation> read_activations(const eph::NodeView& node, std::size_t directions,
+                                                  const std::vector<std::string_view>& defaults) {
   std::vector<std::string_view> names;
   for (const eph_string& name : node.get_strings("activations")) names.push_back(eph::view(name));
   const std::size_t count = defaults.size() * directions;
@@ -109,10 +111,10 @@ std::vector<Activation> read_activations(const eph::NodeView& node, std::size_t 
   const auto betas = node.get_floats("activation_beta");
   std::size_t next_alpha = 0;
   std::size_t next_beta = 0;
-  std::vector<Activation> activations;
+  std::vector<RecurrentActivation> activations;
   for (const std::string_view name : names) {
     const Definition& found = find_definition(name);
-    Activation made = {found.kind, found.alpha, found.beta};
+    RecurrentActivation made = {found.kind, found.alpha, found.beta};
     if (found.has_alpha && next_alpha < alphas.size()) made.alpha = alphas.data()[next_alpha++];
     if (found.has_beta && next_beta < betas.size()) made.beta = betas.data()[next_beta++];
     activations.push_back(made);
@@ -120,7 +122,7 @@ std::vector<Activation> read_activations(const eph::NodeView& node, std::size_t 
   return activations;
 }
 
-void activate(const Activation& f, float* x, int64_t count) { activate_simd(f, x, count); }
-void activate(const Activation& f, double* x, int64_t count) { activate_all(f, x, count); }
+void activate(const RecurrentActivation& f, float* x, int64_t count) { activate_simd(f, x, count); }
+void activate(const RecurrentActivation& f, double* x, int64_t count) { activate_all(f, x, count); }
 
 }  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 
 namespace ephost_cpu {
 
-enum class ActivationKind {
+enum class RecurrentActivationKind {
   kRelu,
   kTanh,
   kSigmoid,
@@ -22,19 +22,19 @@ enum class ActivationKind {
   kSoftplus
 };
 
-struct Activation {
-  ActivationKind kind;
+struct RecurrentActivation {
+  RecurrentActivationKind kind;
   float alpha, beta;
 };
 
 // The activations of a node: as many for each direction as there are defaults. Throws if a name is
 // unknown or their number is wrong.
-[[nodiscard]] std::vector<Activation> read_activations(
+[[nodiscard]] std::vector<RecurrentActivation> read_activations(
     const eph::NodeView& node, std::size_t directions,
     const std::vector<std::string_view>& defaults);
 
 // x[i] = f(x[i]).
-void activate(const Activation& f, float* x, int64_t count);
-void activate(const Activation& f, double* x, int64_t count);
+void activate(const RecurrentActivation& f, float* x, int64_t count);
+void activate(const RecurrentActivation& f, double* x, int64_t count);
 
 }  // namespace ephost_cpu

@@ -33,7 +33,7 @@ struct RecurrentStep {
   T* temporary = nullptr;
   const T* peepholes = nullptr;       // of this direction, or null
   const T* recurrent_bias = nullptr;  // Rb of the last gate, or null
-  const Activation* activations = nullptr;
+  const RecurrentActivation* activations = nullptr;
   const StepOrder* order = nullptr;
   T clip = 0;
 

@@ -135,16 +135,16 @@ constexpr uint64_t kLengths = kTypeSet<EPH_ELEMENT_INT32>;
 constexpr auto& kSix = kInputTypes<kFloat, kFloat, kFloat, kFloat, kLengths, kFloat>;
 constexpr auto& kEight =
     kInputTypes<kFloat, kFloat, kFloat, kFloat, kLengths, kFloat, kFloat, kFloat>;
-constexpr Inputs kInputs = {.required = 3, .same_type = 0b11101111};
+constexpr Inputs kRecurrentInputs = {.required = 3, .same_type = 0b11101111};
 
-constexpr KernelEntry kEntries[] = {
-    {"RNN", 7, kNewest, kInputs, kSix, &make<Recurrent<RnnCell>>},
-    {"GRU", 7, kNewest, kInputs, kSix, &make<Recurrent<GruCell>>},
-    {"LSTM", 7, kNewest, kInputs, kEight, &make<Recurrent<LstmCell>>},
+constexpr KernelEntry kRecurrentKernels[] = {
+    {"RNN", 7, kNewest, kRecurrentInputs, kSix, &make<Recurrent<RnnCell>>},
+    {"GRU", 7, kNewest, kRecurrentInputs, kSix, &make<Recurrent<GruCell>>},
+    {"LSTM", 7, kNewest, kRecurrentInputs, kEight, &make<Recurrent<LstmCell>>},
 };
 
 }  // namespace
 
-Table recurrent_kernels() { return kEntries; }
+Table recurrent_kernels() { return kRecurrentKernels; }
 
 }  // namespace ephost_cpu

@@ -99,17 +99,17 @@ class ArgExtreme final : public Kernel {
 };
 
 template <bool kMaximum>
-std::unique_ptr<Kernel> make_extreme(const NodeContext& context) {
+std::unique_ptr<Kernel> make_arg_extreme(const NodeContext& context) {
   return std::make_unique<ArgExtreme>(context, kMaximum);
 }
 
-constexpr KernelEntry kEntries[] = {
-    {"ArgMax", 1, kNewest, {}, kInputTypes<kNumbers>, &make_extreme<true>},
-    {"ArgMin", 1, kNewest, {}, kInputTypes<kNumbers>, &make_extreme<false>},
+constexpr KernelEntry kArgKernels[] = {
+    {"ArgMax", 1, kNewest, {}, kInputTypes<kNumbers>, &make_arg_extreme<true>},
+    {"ArgMin", 1, kNewest, {}, kInputTypes<kNumbers>, &make_arg_extreme<false>},
 };
 
 }  // namespace
 
-Table arg_kernels() { return kEntries; }
+Table arg_kernels() { return kArgKernels; }
 
 }  // namespace ephost_cpu

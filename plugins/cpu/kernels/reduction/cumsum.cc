@@ -8,7 +8,7 @@ namespace ephost_cpu {
 namespace {
 
 template <class T>
-CPU_SIMD void add_row(const T* a, const T* b, T* y, int64_t count) {
+CPU_SIMD void add_elements(const T* a, const T* b, T* y, int64_t count) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) y[i] = a[i] + b[i];
 }
@@ -80,24 +80,19 @@ class CumSum final : public Kernel {
     }
     for (int64_t k = row, at = first + step; k < count; k += row, at += step) {
       const T* added = exclusive_ ? x + at - step : x + at;
-      add_row(y + at - step, added, y + at, row);
+      add_elements(y + at - step, added, y + at, row);
     }
   }
 
   bool exclusive_, reverse_;
 };
 
-constexpr KernelEntry kEntries[] = {
-    {"CumSum",
-     11,
-     kNewest,
-     {.required = 2},
-     kInputTypes<kFloat | kWideInts, kIndices>,
-     &make<CumSum>},
+constexpr KernelEntry kCumsumKernels[] = {
+    {"CumSum", 11, kNewest, kTwoInputs, kInputTypes<kWideNumbers, kIndices>, &make<CumSum>},
 };
 
 }  // namespace
 
-Table cumsum_kernels() { return kEntries; }
+Table cumsum_kernels() { return kCumsumKernels; }
 
 }  // namespace ephost_cpu

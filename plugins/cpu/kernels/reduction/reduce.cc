@@ -2,7 +2,7 @@
 //
 // The dimensions are split into kept and reduced ones, each kind joined where neighbours allow it.
 // Where the innermost dimension is reduced, rows are folded to a number; where it is kept, whole
-// rows are folded into a row of accumulators, kColumns at a time.
+// rows are folded into a row of accumulators, kFoldedColumns at a time.
 #include <algorithm>
 
 #include "plugins/cpu/core/odometer.h"
@@ -14,7 +14,7 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr int64_t kColumns = 128;
+constexpr int64_t kFoldedColumns = 128;
 
 void reduce_rows(const ReducedAxes& split, const Folding& folding, Finish finish, const char* x,
                  char* y) {
@@ -44,16 +44,16 @@ void reduce_columns(const ReducedAxes& split, const Folding& folding, Finish fin
   Dims outer = split.kept;
   Dims outer_strides = split.kept_strides;
   const int64_t row = take_unit_dimension(outer, outer_strides);
-  const int64_t tiles = (row + kColumns - 1) / kColumns;
-  const double cost = static_cast<double>(split.terms) * kColumns;
+  const int64_t tiles = (row + kFoldedColumns - 1) / kFoldedColumns;
+  const double cost = static_cast<double>(split.terms) * kFoldedColumns;
   parallel_for(element_count(outer) * tiles, cost, [&](int64_t begin, int64_t end) {
-    alignas(64) std::array<char, kAccumulatorBytes * kColumns> accumulators;
+    alignas(64) std::array<char, kAccumulatorBytes * kFoldedColumns> accumulators;
     Odometer<1> result(outer, {outer_strides});
     Odometer<1> at(split.reduced, {split.reduced_strides});
     for (int64_t i = begin; i < end; ++i) {
       result.seek(i / tiles);
-      const int64_t first = i % tiles * kColumns;
-      const int64_t columns = std::min(kColumns, row - first);
+      const int64_t first = i % tiles * kFoldedColumns;
+      const int64_t columns = std::min(kFoldedColumns, row - first);
       folding.start(accumulators.data(), columns);
       for (int64_t r = 0; r < split.terms; ++r, at.next()) {
         const int64_t from = result.offset(0) + first + at.offset(0);
@@ -137,34 +137,33 @@ std::unique_ptr<Kernel> make_wide(const NodeContext& context) {
 }
 
 template <bool kMaximum>
-std::unique_ptr<Kernel> make_extreme(const NodeContext& context) {
+std::unique_ptr<Kernel> make_reduced_extreme(const NodeContext& context) {
   using K = Reduction<Extreme<kMaximum>, float, double, int32_t, int64_t, uint32_t, uint64_t,
                       int8_t, uint8_t>;
   return std::make_unique<K>(context, Finish::kNothing);
 }
 
-constexpr uint64_t kBytes = kFloat | kWideInts | kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
-constexpr auto& kWide = kInputTypes<kFloat | kWideInts, kInt64>;
-constexpr auto& kUpToBytes = kInputTypes<kBytes, kInt64>;
-constexpr auto& kUpToBools = kInputTypes<kBytes | kBool, kInt64>;
+constexpr auto& kOfWide = kInputTypes<kWideNumbers, kInt64>;
+constexpr auto& kUpToBytes = kInputTypes<kWideNumbers | kBytes, kInt64>;
+constexpr auto& kUpToBools = kInputTypes<kWideNumbers | kBytes | kBool, kInt64>;
 
-constexpr KernelEntry kEntries[] = {
-    {"ReduceSum", 1, kNewest, {}, kWide, &make_wide<Sum>},
-    {"ReduceMean", 1, kNewest, {}, kWide, &make_wide<Sum, Finish::kMean>},
-    {"ReduceMax", 1, 19, {}, kUpToBytes, &make_extreme<true>},
-    {"ReduceMax", 20, kNewest, {}, kUpToBools, &make_extreme<true>},
-    {"ReduceMin", 1, 19, {}, kUpToBytes, &make_extreme<false>},
-    {"ReduceMin", 20, kNewest, {}, kUpToBools, &make_extreme<false>},
-    {"ReduceProd", 1, kNewest, {}, kWide, &make_wide<Prod>},
-    {"ReduceL1", 1, kNewest, {}, kWide, &make_wide<SumMagnitude>},
-    {"ReduceL2", 1, kNewest, {}, kWide, &make_wide<SumSquare, Finish::kRoot>},
-    {"ReduceLogSum", 1, kNewest, {}, kWide, &make_wide<Sum, Finish::kLog>},
-    {"ReduceLogSumExp", 1, kNewest, {}, kWide, &make_wide<LogSumExp>},
-    {"ReduceSumSquare", 1, kNewest, {}, kWide, &make_wide<SumSquare>},
+constexpr KernelEntry kReduceKernels[] = {
+    {"ReduceSum", 1, kNewest, {}, kOfWide, &make_wide<Sum>},
+    {"ReduceMean", 1, kNewest, {}, kOfWide, &make_wide<Sum, Finish::kMean>},
+    {"ReduceMax", 1, 19, {}, kUpToBytes, &make_reduced_extreme<true>},
+    {"ReduceMax", 20, kNewest, {}, kUpToBools, &make_reduced_extreme<true>},
+    {"ReduceMin", 1, 19, {}, kUpToBytes, &make_reduced_extreme<false>},
+    {"ReduceMin", 20, kNewest, {}, kUpToBools, &make_reduced_extreme<false>},
+    {"ReduceProd", 1, kNewest, {}, kOfWide, &make_wide<Prod>},
+    {"ReduceL1", 1, kNewest, {}, kOfWide, &make_wide<SumMagnitude>},
+    {"ReduceL2", 1, kNewest, {}, kOfWide, &make_wide<SumSquare, Finish::kRoot>},
+    {"ReduceLogSum", 1, kNewest, {}, kOfWide, &make_wide<Sum, Finish::kLog>},
+    {"ReduceLogSumExp", 1, kNewest, {}, kOfWide, &make_wide<LogSumExp>},
+    {"ReduceSumSquare", 1, kNewest, {}, kOfWide, &make_wide<SumSquare>},
 };
 
 }  // namespace
 
-Table reduce_kernels() { return kEntries; }
+Table reduce_kernels() { return kReduceKernels; }
 
 }  // namespace ephost_cpu

@@ -107,15 +107,13 @@ class TopK final : public Kernel {
   bool k_is_input_;
 };
 
-constexpr Inputs kTwo = {.required = 2};
-
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kTopkKernels[] = {
     {"TopK", 1, 1, {}, kInputTypes<kFloat>, &make<TopK>},
-    {"TopK", 10, kNewest, kTwo, kInputTypes<kNumbers, kInt64>, &make<TopK>},
+    {"TopK", 10, kNewest, kTwoInputs, kInputTypes<kNumbers, kInt64>, &make<TopK>},
 };
 
 }  // namespace
 
-Table topk_kernels() { return kEntries; }
+Table topk_kernels() { return kTopkKernels; }
 
 }  // namespace ephost_cpu

@@ -45,12 +45,11 @@ constexpr SlotRule kContentOut = {kContent.flags | EPH_RULE_OUTPUT, kAny};
 constexpr SlotRule kOptional = {EPH_RULE_OPTIONAL, kAny};
 constexpr SlotRule kOptionalOut = {EPH_RULE_OPTIONAL | EPH_RULE_OUTPUT, kAny};
 constexpr SlotRule kEither = {kContent.flags | EPH_RULE_OPTIONAL, kAny};
-constexpr Inputs kNone = {.required = 0};
 
-constexpr KernelEntry kEntries[] = {
-    {"Optional", 15, 15, kNone, kSlotRules<kContent, kOptionalOut>, &make<Optional>},
+constexpr KernelEntry kOptionalKernels[] = {
+    {"Optional", 15, 15, kNoInputs, kSlotRules<kContent, kOptionalOut>, &make<Optional>},
     {"OptionalHasElement", 15, 15, {}, kSlotRules<kOptional>, &make<OptionalHasElement>},
-    {"OptionalHasElement", 18, 18, kNone, kSlotRules<kEither>, &make<OptionalHasElement>},
+    {"OptionalHasElement", 18, 18, kNoInputs, kSlotRules<kEither>, &make<OptionalHasElement>},
     {"OptionalGetElement",
      15,
      15,
@@ -62,6 +61,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table optional_kernels() { return kEntries; }
+Table optional_kernels() { return kOptionalKernels; }
 
 }  // namespace ephost_cpu

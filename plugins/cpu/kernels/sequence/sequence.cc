@@ -256,13 +256,12 @@ constexpr SlotRule kSequenceOut = {EPH_RULE_SEQUENCE | EPH_RULE_OUTPUT, kAny};
 constexpr SlotRule kTensor = {0, kAny};
 constexpr SlotRule kTensors = {EPH_RULE_VARIADIC, kAny};
 constexpr SlotRule kPosition = {0, kIndices};
-constexpr Inputs kTwo = {.required = 2};
 
-constexpr KernelEntry kEntries[] = {
-    {"SequenceEmpty", 11, 11, {.required = 0}, kSlotRules<kSequenceOut>, &make<SequenceEmpty>},
+constexpr KernelEntry kSequenceKernels[] = {
+    {"SequenceEmpty", 11, 11, kNoInputs, kSlotRules<kSequenceOut>, &make<SequenceEmpty>},
     {"SequenceConstruct", 11, 11, {}, kSlotRules<kTensors, kSequenceOut>, &make<SequenceConstruct>},
-    {"SequenceAt", 11, 11, kTwo, kSlotRules<kSequence, kPosition>, &make<SequenceAt>},
-    {"SequenceInsert", 11, 11, kTwo, kSlotRules<kSequence, kTensor, kPosition, kSequenceOut>,
+    {"SequenceAt", 11, 11, kTwoInputs, kSlotRules<kSequence, kPosition>, &make<SequenceAt>},
+    {"SequenceInsert", 11, 11, kTwoInputs, kSlotRules<kSequence, kTensor, kPosition, kSequenceOut>,
      &make<SequenceInsert>},
     {"SequenceErase",
      11,
@@ -282,6 +281,6 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-Table sequence_kernels() { return kEntries; }
+Table sequence_kernels() { return kSequenceKernels; }
 
 }  // namespace ephost_cpu

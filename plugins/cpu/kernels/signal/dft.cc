@@ -8,7 +8,6 @@
 namespace ephost_cpu {
 namespace {
 
-using Complex = Fft::Complex;
 constexpr int64_t kLongest = int64_t{1} << 27;
 
 // The elements of one transform in a tensor: `stride` apart, with one part (real) or two (real and
@@ -214,13 +213,13 @@ class Stft final : public Kernel {
 
 constexpr Inputs kSignal = {.required = 2, .same_type = 0b101};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kDftKernels[] = {
     {"DFT", 17, kNewest, {}, kInputTypes<kFloat, kIndices, kIndices>, &make<Dft>},
     {"STFT", 17, kNewest, kSignal, kInputTypes<kFloat, kIndices, kFloat, kIndices>, &make<Stft>},
 };
 
 }  // namespace
 
-Table dft_kernels() { return kEntries; }
+Table dft_kernels() { return kDftKernels; }
 
 }  // namespace ephost_cpu

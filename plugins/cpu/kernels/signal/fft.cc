@@ -6,7 +6,6 @@
 namespace ephost_cpu {
 namespace {
 
-using Complex = Fft::Complex;
 constexpr double kPi = 3.14159265358979323846;
 
 // Without the special cases for infinities that std::complex has.

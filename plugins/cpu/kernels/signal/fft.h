@@ -10,10 +10,10 @@
 
 namespace ephost_cpu {
 
+using Complex = std::complex<double>;
+
 class Fft {
  public:
-  using Complex = std::complex<double>;
-
   // `length` is positive.
   explicit Fft(int64_t length);
 

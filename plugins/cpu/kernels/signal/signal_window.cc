@@ -21,7 +21,7 @@ int32_t read_output_type(const NodeContext& context) {
   return static_cast<int32_t>(type);
 }
 
-int64_t read_extent(const eph_value& value, const char* name) {
+int64_t read_length(const eph_value& value, const char* name) {
   const int64_t extent = read_int(value);
   if (extent < 0 || extent > kLargest) {
     fail(std::string(name) + " " + std::to_string(extent) + " is negative or too large");
@@ -52,7 +52,7 @@ class CosineWindow final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     constexpr double kTwoPi = 6.283185307179586;
-    const int64_t size = read_extent(*run.input(0), "size");
+    const int64_t size = read_length(*run.input(0), "size");
     const Dims shape = {size};
     const eph_value& y = allocate_output(run, 0, type_, shape);
     double* window = zeros(run, size);
@@ -92,8 +92,8 @@ class MelWeightMatrix final : public Kernel {
 
  protected:
   void run(eph::Run& run, eph::State*) override {
-    const int64_t bands = read_extent(*run.input(0), "num_mel_bins");
-    const int64_t length = read_extent(*run.input(1), "dft_length");
+    const int64_t bands = read_length(*run.input(0), "num_mel_bins");
+    const int64_t length = read_length(*run.input(1), "dft_length");
     const int64_t rate = read_int(*run.input(2));
     if (rate < 1) fail("sample_rate " + std::to_string(rate) + " is not positive");
     const double low = to_mel(read_hertz(*run.input(3), "lower_edge_hertz"));
@@ -147,17 +147,17 @@ class MelWeightMatrix final : public Kernel {
 };
 
 constexpr auto& kMelTypes = kInputTypes<kIndices, kIndices, kIndices, kFloat, kFloat>;
-constexpr Inputs kFive = {.required = 5};
+constexpr Inputs kMelInputs = {.required = 5};
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSignalWindowKernels[] = {
     {"HannWindow", 17, kNewest, {}, kInputTypes<kIndices>, &make_hann},
     {"HammingWindow", 17, kNewest, {}, kInputTypes<kIndices>, &make_hamming},
     {"BlackmanWindow", 17, kNewest, {}, kInputTypes<kIndices>, &make_blackman},
-    {"MelWeightMatrix", 17, kNewest, kFive, kMelTypes, &make<MelWeightMatrix>},
+    {"MelWeightMatrix", 17, kNewest, kMelInputs, kMelTypes, &make<MelWeightMatrix>},
 };
 
 }  // namespace
 
-Table signal_window_kernels() { return kEntries; }
+Table signal_window_kernels() { return kSignalWindowKernels; }
 
 }  // namespace ephost_cpu

@@ -7,7 +7,7 @@ namespace ephost_cpu {
 namespace {
 
 // From `first` on, every code point (or every second one) up to `last` is mapped by adding `delta`.
-struct Range {
+struct CaseRange {
   uint32_t first, last;
   int32_t delta;
   uint32_t stride;
@@ -15,7 +15,7 @@ struct Range {
 
 // The simple case mappings of Unicode 14, made from its character database.
 // clang-format off
-constexpr Range kLower[] = {
+constexpr CaseRange kLower[] = {
     {0x41, 0x5A, 32, 1}, {0xC0, 0xD6, 32, 1}, {0xD8, 0xDE, 32, 1}, {0x100, 0x12E, 1, 2},
     {0x130, 0x130, -199, 1}, {0x132, 0x136, 1, 2}, {0x139, 0x147, 1, 2}, {0x14A, 0x176, 1, 2},
     {0x178, 0x178, -121, 1}, {0x179, 0x17D, 1, 2}, {0x181, 0x181, 210, 1}, {0x182, 0x184, 1, 2},
@@ -72,7 +72,7 @@ constexpr Range kLower[] = {
     {0x1E900, 0x1E921, 34, 1},
 };
 
-constexpr Range kUpper[] = {
+constexpr CaseRange kUpper[] = {
     {0x61, 0x7A, -32, 1}, {0xB5, 0xB5, 743, 1}, {0xE0, 0xF6, -32, 1}, {0xF8, 0xFE, -32, 1},
     {0xFF, 0xFF, 121, 1}, {0x101, 0x12F, -1, 2}, {0x131, 0x131, -232, 1}, {0x133, 0x137, -1, 2},
     {0x13A, 0x148, -1, 2}, {0x14B, 0x177, -1, 2}, {0x17A, 0x17E, -1, 2}, {0x17F, 0x17F, -300, 1},
@@ -137,9 +137,9 @@ constexpr Range kUpper[] = {
 // clang-format on
 
 template <std::size_t count>
-uint32_t map(const Range (&ranges)[count], uint32_t code) {
-  const Range* range = std::partition_point(std::begin(ranges), std::end(ranges),
-                                            [code](const Range& r) { return r.last < code; });
+uint32_t map(const CaseRange (&ranges)[count], uint32_t code) {
+  const CaseRange* range = std::partition_point(
+      std::begin(ranges), std::end(ranges), [code](const CaseRange& r) { return r.last < code; });
   if (range == std::end(ranges) || code < range->first) return code;
   if ((code - range->first) % range->stride != 0) return code;
   return code + static_cast<uint32_t>(range->delta);
@@ -151,7 +151,7 @@ struct CodePoint {
   std::size_t bytes;
 };
 
-CodePoint decode(std::string_view text, std::size_t at) {
+CodePoint decode_utf8(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return {lead, 1};
@@ -168,7 +168,7 @@ CodePoint decode(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
-void encode(uint32_t code, std::string& to) {
+void encode_utf8(uint32_t code, std::string& to) {
   const auto push = [&](uint32_t byte) { to.push_back(static_cast<char>(byte)); };
   if (code < 0x80) return push(code);
   if (code < 0x800) {
@@ -190,12 +190,12 @@ void encode(uint32_t code, std::string& to) {
 void change_case(std::string_view text, Case to, std::string& changed) {
   changed.clear();
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = decode(text, at);
+    const CodePoint point = decode_utf8(text, at);
     if (point.bytes == 0) {
       changed.push_back(text[at++]);
       continue;
     }
-    encode(to == Case::kLower ? map(kLower, point.code) : map(kUpper, point.code), changed);
+    encode_utf8(to == Case::kLower ? map(kLower, point.code) : map(kUpper, point.code), changed);
     at += point.bytes;
   }
 }

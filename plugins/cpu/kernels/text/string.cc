@@ -152,14 +152,14 @@ class RegexFullMatch final : public Kernel {
 
 constexpr auto& kTwoTexts = kInputTypes<kString, kString>;
 
-constexpr KernelEntry kEntries[] = {
-    {"StringConcat", 20, kNewest, {.required = 2}, kTwoTexts, &make<StringConcat>},
+constexpr KernelEntry kStringKernels[] = {
+    {"StringConcat", 20, kNewest, kTwoInputs, kTwoTexts, &make<StringConcat>},
     {"StringSplit", 20, kNewest, {}, kInputTypes<kString>, &make<StringSplit>},
     {"RegexFullMatch", 20, kNewest, {}, kInputTypes<kString>, &make<RegexFullMatch>},
 };
 
 }  // namespace
 
-Table string_kernels() { return kEntries; }
+Table string_kernels() { return kStringKernels; }
 
 }  // namespace ephost_cpu

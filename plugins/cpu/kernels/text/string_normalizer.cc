@@ -72,12 +72,12 @@ class StringNormalizer final : public Kernel {
   std::vector<std::string> stop_words_;  // sorted
 };
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kStringNormalizerKernels[] = {
     {"StringNormalizer", 10, kNewest, {}, kInputTypes<kString>, &make<StringNormalizer>},
 };
 
 }  // namespace
 
-Table string_normalizer_kernels() { return kEntries; }
+Table string_normalizer_kernels() { return kStringNormalizerKernels; }
 
 }  // namespace ephost_cpu

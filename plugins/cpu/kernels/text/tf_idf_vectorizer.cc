@@ -11,12 +11,12 @@
 namespace ephost_cpu {
 namespace {
 
-enum class Mode { kTf, kIdf, kTfIdf };
+enum class Weighting { kTf, kIdf, kTfIdf };
 
-Mode parse_mode(std::string_view mode) {
-  if (mode == "TF") return Mode::kTf;
-  if (mode == "IDF") return Mode::kIdf;
-  if (mode == "TFIDF") return Mode::kTfIdf;
+Weighting parse_weighting(std::string_view mode) {
+  if (mode == "TF") return Weighting::kTf;
+  if (mode == "IDF") return Weighting::kIdf;
+  if (mode == "TFIDF") return Weighting::kTfIdf;
   fail("attribute mode '" + std::string(mode) + "' is unknown");
 }
 
@@ -94,7 +94,7 @@ class TfIdfVectorizer final : public Kernel {
  public:
   explicit TfIdfVectorizer(const NodeContext& context)
       : Kernel(context),
-        mode_(parse_mode(context.node().get_string("mode", ""))),
+        weighting_(parse_weighting(context.node().get_string("mode", ""))),
         shortest_(context.node().get_int("min_gram_length", 0)),
         longest_(context.node().get_int("max_gram_length", 0)),
         most_skips_(context.node().get_int("max_skip_count", -1)),
@@ -194,16 +194,16 @@ class TfIdfVectorizer final : public Kernel {
   void found(int64_t ngram, float* y) const {
     const auto i = static_cast<std::size_t>(ngram);
     float& sum = y[columns_[i]];
-    if (mode_ == Mode::kTf) {
+    if (weighting_ == Weighting::kTf) {
       sum += 1;
-    } else if (mode_ == Mode::kTfIdf) {
+    } else if (weighting_ == Weighting::kTfIdf) {
       sum += weights_[i];
     } else {
       sum = weights_[i];
     }
   }
 
-  Mode mode_;
+  Weighting weighting_;
   int64_t shortest_, longest_, most_skips_;
   Vocabulary vocabulary_;
   NGrams ngrams_;
@@ -212,14 +212,14 @@ class TfIdfVectorizer final : public Kernel {
   int64_t width_ = 0;
 };
 
-constexpr uint64_t kTypes = kString | kIndices;
+constexpr uint64_t kNgramTypes = kString | kIndices;
 
-constexpr KernelEntry kEntries[] = {
-    {"TfIdfVectorizer", 9, kNewest, {}, kInputTypes<kTypes>, &make<TfIdfVectorizer>},
+constexpr KernelEntry kTfIdfVectorizerKernels[] = {
+    {"TfIdfVectorizer", 9, kNewest, {}, kInputTypes<kNgramTypes>, &make<TfIdfVectorizer>},
 };
 
 }  // namespace
 
-Table tf_idf_vectorizer_kernels() { return kEntries; }
+Table tf_idf_vectorizer_kernels() { return kTfIdfVectorizerKernels; }
 
 }  // namespace ephost_cpu

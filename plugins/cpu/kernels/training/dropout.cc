@@ -126,16 +126,15 @@ class Dropout final : public Kernel {
   std::atomic<uint32_t> next_seed_ = 0;
 };
 
-constexpr auto& kOne = kInputTypes<kFloat>;
-constexpr auto& kThree = kInputTypes<kFloat, kFloat, kBool>;
+constexpr auto& kDropoutTypes = kInputTypes<kFloat, kFloat, kBool>;
 
-constexpr KernelEntry kEntries[] = {
-    {"Dropout", 1, 11, {}, kOne, &make<Dropout>},
-    {"Dropout", 12, kNewest, {}, kThree, &make<Dropout>},
+constexpr KernelEntry kDropoutKernels[] = {
+    {"Dropout", 1, 11, {}, kInputTypes<kFloat>, &make<Dropout>},
+    {"Dropout", 12, kNewest, {}, kDropoutTypes, &make<Dropout>},
 };
 
 }  // namespace
 
-Table dropout_kernels() { return kEntries; }
+Table dropout_kernels() { return kDropoutKernels; }
 
 }  // namespace ephost_cpu

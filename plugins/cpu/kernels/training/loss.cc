@@ -10,7 +10,7 @@ namespace {
 
 enum class Total { kNone, kSum, kMean };
 
-Total parse_reduction(std::string_view text) {
+Total parse_total(std::string_view text) {
   if (text == "none") return Total::kNone;
   if (text == "sum") return Total::kSum;
   if (text == "mean") return Total::kMean;
@@ -22,7 +22,7 @@ class LossKernel : public Kernel {
  public:
   explicit LossKernel(const NodeContext& context)
       : Kernel(context),
-        total_(parse_reduction(context.node().get_string("reduction", "mean"))),
+        total_(parse_total(context.node().get_string("reduction", "mean"))),
         ignores_(context.node().attribute("ignore_index") != nullptr),
         ignored_(context.node().get_int("ignore_index", 0)) {}
 
@@ -145,15 +145,15 @@ class SoftmaxCrossEntropy final : public LossKernel {
 };
 
 constexpr Inputs kScores = {.required = 2, .same_type = 0b101};
-constexpr auto& kTypes = kInputTypes<kFloat, kIndices, kFloat>;
+constexpr auto& kLossTypes = kInputTypes<kFloat, kIndices, kFloat>;
 
-constexpr KernelEntry kEntries[] = {
-    {"NegativeLogLikelihoodLoss", 12, kNewest, kScores, kTypes, &make<NegativeLogLikelihood>},
-    {"SoftmaxCrossEntropyLoss", 12, kNewest, kScores, kTypes, &make<SoftmaxCrossEntropy>},
+constexpr KernelEntry kLossKernels[] = {
+    {"NegativeLogLikelihoodLoss", 12, kNewest, kScores, kLossTypes, &make<NegativeLogLikelihood>},
+    {"SoftmaxCrossEntropyLoss", 12, kNewest, kScores, kLossTypes, &make<SoftmaxCrossEntropy>},
 };
 
 }  // namespace
 
-Table loss_kernels() { return kEntries; }
+Table loss_kernels() { return kLossKernels; }
 
 }  // namespace ephost_cpu

@@ -196,19 +196,18 @@ struct Momentum : Regularized {
 };
 
 constexpr std::string_view kDomain = "ai.onnx.preview.training";
-constexpr Inputs kInputs = {.required = 3};
 // Rate and tensors may have different types.
-constexpr std::array<eph_type_rule, 3> kTypes = {
+constexpr std::array<eph_type_rule, 3> kOptimizerTypes = {
     {{0, 0, kFloat}, {1, 0, kInt64}, {2, EPH_RULE_VARIADIC, kFloat}}};
 
-constexpr KernelEntry kEntries[] = {
-    {"Adagrad", 1, 1, kInputs, kTypes, &make<Optimizer<Adagrad>>, kDomain},
-    {"Adam", 1, 1, kInputs, kTypes, &make<Optimizer<Adam>>, kDomain},
-    {"Momentum", 1, 1, kInputs, kTypes, &make<Optimizer<Momentum>>, kDomain},
+constexpr KernelEntry kOptimizerKernels[] = {
+    {"Adagrad", 1, 1, kThreeInputs, kOptimizerTypes, &make<Optimizer<Adagrad>>, kDomain},
+    {"Adam", 1, 1, kThreeInputs, kOptimizerTypes, &make<Optimizer<Adam>>, kDomain},
+    {"Momentum", 1, 1, kThreeInputs, kOptimizerTypes, &make<Optimizer<Momentum>>, kDomain},
 };
 
 }  // namespace
 
-Table optimizer_kernels() { return kEntries; }
+Table optimizer_kernels() { return kOptimizerKernels; }
 
 }  // namespace ephost_cpu

@@ -76,15 +76,14 @@ class Col2Im final : public Kernel {
   WindowAttributes attributes_;
 };
 
-constexpr uint64_t kTypes = kFloat | kInts;
-constexpr Inputs kThree = {.required = 3};
+constexpr uint64_t kColumnTypes = kFloat | kInts;
 
-constexpr KernelEntry kEntries[] = {
-    {"Col2Im", 18, kNewest, kThree, kInputTypes<kTypes, kInt64, kInt64>, &make<Col2Im>},
+constexpr KernelEntry kCol2imKernels[] = {
+    {"Col2Im", 18, kNewest, kThreeInputs, kInputTypes<kColumnTypes, kInt64, kInt64>, &make<Col2Im>},
 };
 
 }  // namespace
 
-Table col2im_kernels() { return kEntries; }
+Table col2im_kernels() { return kCol2imKernels; }
 
 }  // namespace ephost_cpu

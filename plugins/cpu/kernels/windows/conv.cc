@@ -146,14 +146,12 @@ class Conv final : public Kernel {
   uint64_t workspace_bytes_ = 0;
 };
 
-constexpr Inputs kInputs = {.required = 2, .same_type = 0b111};
-
-constexpr KernelEntry kEntries[] = {
-    {"Conv", 1, kNewest, kInputs, kInputTypes<kFloat, kFloat, kFloat>, &make<Conv>},
+constexpr KernelEntry kConvKernels[] = {
+    {"Conv", 1, kNewest, kTwoOrThreeAlike, kThreeFloats, &make<Conv>},
 };
 
 }  // namespace
 
-Table conv_kernels() { return kEntries; }
+Table conv_kernels() { return kConvKernels; }
 
 }  // namespace ephost_cpu

@@ -198,15 +198,12 @@ class ConvTranspose final : public Kernel {
   uint64_t workspace_bytes_ = 0;
 };
 
-constexpr Inputs kInputs = {.required = 2, .same_type = 0b111};
-
-constexpr KernelEntry kEntries[] = {
-    {"ConvTranspose", 1, kNewest, kInputs, kInputTypes<kFloat, kFloat, kFloat>,
-     &make<ConvTranspose>},
+constexpr KernelEntry kConvTransposeKernels[] = {
+    {"ConvTranspose", 1, kNewest, kTwoOrThreeAlike, kThreeFloats, &make<ConvTranspose>},
 };
 
 }  // namespace
 
-Table conv_transpose_kernels() { return kEntries; }
+Table conv_transpose_kernels() { return kConvTransposeKernels; }
 
 }  // namespace ephost_cpu

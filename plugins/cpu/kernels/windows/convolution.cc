@@ -9,9 +9,6 @@
 #include "plugins/cpu/core/onednn.h"
 
 namespace ephost_cpu {
-namespace {
-
-using Desc = dnnl::memory::desc;
 
 // Reorder, convolve, reorder back; a reorder is left out where the dense layout serves. Memory: the
 // tensors in their layouts, then one scratchpad that the steps use in turn.
@@ -27,6 +24,8 @@ struct ConvolutionPlan {
     return x_bytes + weights_bytes + y_bytes + scratchpad_bytes;
   }
 };
+
+namespace {
 
 Dims output_shape(const ConvolutionShape& shape) {
   Dims y = {shape.x[0], shape.weights[0]};
@@ -56,11 +55,12 @@ bool prefers_dense(const ConvolutionShape& shape) {
 }
 
 Desc any_layout(const Dims& shape) {
-  return {to_onednn(shape), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+  return {to_onednn(shape), DataType::f32, dnnl::memory::format_tag::any};
 }
 
-dnnl::convolution_forward::primitive_desc describe(const dnnl::engine& engine,
-                                                   const ConvolutionShape& shape, bool dense) {
+dnnl::convolution_forward::primitive_desc describe_float_convolution(const dnnl::engine& engine,
+                                                                     const ConvolutionShape& shape,
+                                                                     bool dense) {
   const Dims y = output_shape(shape);
   const Desc x_desc = dense ? dense_desc(shape.x) : any_layout(shape.x);
   const Desc y_desc = dense ? dense_desc(y) : any_layout(y);
@@ -148,7 +148,7 @@ class Convolutions::Plans {
  private:
   // Called under the cache's lock.
   std::shared_ptr<const ConvolutionPlan> make(const ConvolutionShape& shape) {
-    const auto description = describe(engine(), shape, prefers_dense(shape));
+    const auto description = describe_float_convolution(engine(), shape, prefers_dense(shape));
     const Desc x = dense_desc(shape.x);
     const Desc y = dense_desc(output_shape(shape));
     const Desc weights = dense_desc(grouped_weights(shape));

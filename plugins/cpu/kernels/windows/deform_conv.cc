@@ -15,7 +15,7 @@ namespace ephost_cpu {
 namespace {
 
 constexpr std::size_t kMaxSpatial = 3;
-constexpr int64_t kBlock = 64;
+constexpr int64_t kDeformBlock = 64;
 
 struct DeformShape {
   Dims x, weights, input, out;  // `input` and `out`: spatial extents, and the output's shape
@@ -42,8 +42,8 @@ struct DeformInputs {
 // The elements around a displaced one and their weights, for a block of positions.
 template <class T>
 struct Corners {
-  std::array<std::array<int64_t, kBlock>, 1 << kMaxSpatial> indices;
-  std::array<std::array<T, kBlock>, 1 << kMaxSpatial> weights;
+  std::array<std::array<int64_t, kDeformBlock>, 1 << kMaxSpatial> indices;
+  std::array<std::array<T, kDeformBlock>, 1 << kMaxSpatial> weights;
 };
 
 class DeformConv final : public Kernel {
@@ -191,8 +191,8 @@ class DeformConv final : public Kernel {
         const int64_t first_channel = row / taps * channels;
         const int64_t masks = image * shape.offset_groups * taps + row;
         const T* mask = from.mask != nullptr ? from.mask + masks * positions : nullptr;
-        for (int64_t p = 0; p < positions; p += kBlock) {
-          const int64_t count = std::min(kBlock, positions - p);
+        for (int64_t p = 0; p < positions; p += kDeformBlock) {
+          const int64_t count = std::min(kDeformBlock, positions - p);
           find_corners(shape, from, masks, row % taps, p, count, corners);
           for (int64_t c = first_channel; c < first_channel + channels; ++c) {
             T* to = columns + (c * taps + row % taps) * positions + p;
@@ -267,15 +267,15 @@ class DeformConv final : public Kernel {
   Products products_;
 };
 
-constexpr Inputs kInputs = {.required = 3, .same_type = 0b11111};
+constexpr Inputs kDeformConvInputs = {.required = 3, .same_type = 0b11111};
 
-constexpr KernelEntry kEntries[] = {
-    {"DeformConv", 19, kNewest, kInputs, kInputTypes<kFloat, kFloat, kFloat, kFloat, kFloat>,
-     &make<DeformConv>},
+constexpr KernelEntry kDeformConvKernels[] = {
+    {"DeformConv", 19, kNewest, kDeformConvInputs,
+     kInputTypes<kFloat, kFloat, kFloat, kFloat, kFloat>, &make<DeformConv>},
 };
 
 }  // namespace
 
-Table deform_conv_kernels() { return kEntries; }
+Table deform_conv_kernels() { return kDeformConvKernels; }
 
 }  // namespace ephost_cpu

@@ -71,16 +71,14 @@ class GlobalPool final : public Kernel {
   Op op_;
 };
 
-constexpr auto& kFloats = kInputTypes<kFloat>;
-
-constexpr KernelEntry kEntries[] = {
-    {"GlobalMaxPool", 1, kNewest, {}, kFloats, &make<GlobalPool<Maximum>>},
-    {"GlobalAveragePool", 1, kNewest, {}, kFloats, &make<GlobalPool<Average>>},
-    {"GlobalLpPool", 1, kNewest, {}, kFloats, &make<GlobalPool<Norm>>},
+constexpr KernelEntry kGlobalPoolKernels[] = {
+    {"GlobalMaxPool", 1, kNewest, {}, kInputTypes<kFloat>, &make<GlobalPool<Maximum>>},
+    {"GlobalAveragePool", 1, kNewest, {}, kInputTypes<kFloat>, &make<GlobalPool<Average>>},
+    {"GlobalLpPool", 1, kNewest, {}, kInputTypes<kFloat>, &make<GlobalPool<Norm>>},
 };
 
 }  // namespace
 
-Table global_pool_kernels() { return kEntries; }
+Table global_pool_kernels() { return kGlobalPoolKernels; }
 
 }  // namespace ephost_cpu

@@ -267,18 +267,17 @@ class LpPool final : public Kernel {
   double p_;
 };
 
-constexpr auto& kFloats = kInputTypes<kFloat>;
-constexpr auto& kMaxTypes = kInputTypes<kFloat | kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>>;
+constexpr auto& kMaxTypes = kInputTypes<kFloat | kBytes>;
 
-constexpr KernelEntry kEntries[] = {
-    {"MaxPool", 1, 11, {}, kFloats, &make<MaxPool>},
+constexpr KernelEntry kPoolKernels[] = {
+    {"MaxPool", 1, 11, {}, kInputTypes<kFloat>, &make<MaxPool>},
     {"MaxPool", 12, kNewest, {}, kMaxTypes, &make<MaxPool>},
-    {"AveragePool", 1, kNewest, {}, kFloats, &make<AveragePool>},
-    {"LpPool", 1, kNewest, {}, kFloats, &make<LpPool>},
+    {"AveragePool", 1, kNewest, {}, kInputTypes<kFloat>, &make<AveragePool>},
+    {"LpPool", 1, kNewest, {}, kInputTypes<kFloat>, &make<LpPool>},
 };
 
 }  // namespace
 
-Table pool_kernels() { return kEntries; }
+Table pool_kernels() { return kPoolKernels; }
 
 }  // namespace ephost_cpu

@@ -3,19 +3,18 @@
 #include <algorithm>
 
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/windows/window.h"
 
 namespace ephost_cpu {
 namespace {
-
-constexpr int64_t kLimit = int64_t{1} << 31;
 
 class MaxUnpool final : public Kernel {
  public:
   explicit MaxUnpool(const NodeContext& context)
       : Kernel(context),
-        kernel_(read(context.node(), "kernel_shape", 1)),
-        strides_(read(context.node(), "strides", 1)),
-        pads_(read(context.node(), "pads", 0)) {}
+        kernel_(read_extents(context.node(), "kernel_shape", 1)),
+        strides_(read_extents(context.node(), "strides", 1)),
+        pads_(read_extents(context.node(), "pads", 0)) {}
 
  protected:
   void run(eph::Run& run, eph::State*) override {
@@ -40,17 +39,6 @@ class MaxUnpool final : public Kernel {
   }
 
  private:
-  static Dims read(const eph::NodeView& node, std::string_view name, int64_t lowest) {
-    const Dims values(node.get_ints(name));
-    for (const int64_t value : values) {
-      if (value < lowest || value >= kLimit) {
-        fail("attribute " + std::string(name) + "=" + to_string(values) + " has a value below " +
-             std::to_string(lowest) + " or too large");
-      }
-    }
-    return values;
-  }
-
   // The shape that indices count in: that of the pooled tensor as far as it is known.
   [[nodiscard]] Dims indexed_shape(const Dims& x) const {
     const std::size_t spatial = x.size() < 3 ? 0 : x.size() - 2;
@@ -61,7 +49,7 @@ class MaxUnpool final : public Kernel {
     }
     Dims shape = {x[0], x[1]};
     for (std::size_t d = 0; d < spatial; ++d) {
-      if (x[d + 2] >= kLimit) fail("an extent is too large");
+      if (x[d + 2] >= kExtentLimit) fail("an extent is too large");
       const int64_t stride = strides_.empty() ? 1 : strides_[d];
       const int64_t pads = pads_.empty() ? 0 : pads_[d] + pads_[d + spatial];
       const int64_t extent = (x[d + 2] - 1) * stride + kernel_[d] - pads;
@@ -102,15 +90,13 @@ class MaxUnpool final : public Kernel {
   Dims kernel_, strides_, pads_;
 };
 
-constexpr Inputs kTwo = {.required = 2};
-constexpr uint64_t kFloats = kFloat | kHalf;
-
-constexpr KernelEntry kEntries[] = {
-    {"MaxUnpool", 9, kNewest, kTwo, kInputTypes<kFloats, kInt64, kInt64>, &make<MaxUnpool>},
+constexpr KernelEntry kUnpoolKernels[] = {
+    {"MaxUnpool", 9, kNewest, kTwoInputs, kInputTypes<kAllFloats, kInt64, kInt64>,
+     &make<MaxUnpool>},
 };
 
 }  // namespace
 
-Table unpool_kernels() { return kEntries; }
+Table unpool_kernels() { return kUnpoolKernels; }
 
 }  // namespace ephost_cpu

@@ -3,23 +3,17 @@
 #include <algorithm>
 
 namespace ephost_cpu {
-namespace {
 
-// No real model has larger extents or pads; below it, arithmetic needs no checks.
-constexpr int64_t kLimit = int64_t{1} << 31;
-
-Dims read(const eph::NodeView& node, std::string_view name, int64_t lowest) {
+Dims read_extents(const eph::NodeView& node, std::string_view name, int64_t lowest) {
   const Dims values(node.get_ints(name));
   for (const int64_t value : values) {
-    if (value < lowest || value >= kLimit) {
+    if (value < lowest || value >= kExtentLimit) {
       fail("attribute " + std::string(name) + "=" + to_string(values) + " has a value below " +
            std::to_string(lowest) + " or too large");
     }
   }
   return values;
 }
-
-}  // namespace
 
 WindowAttributes::AutoPad WindowAttributes::parse_auto_pad(std::string_view text) {
   if (text == "NOTSET" || text.empty()) return AutoPad::kNotSet;
@@ -33,10 +27,10 @@ WindowAttributes::WindowAttributes(const eph::NodeView& node)
     : auto_pad_(parse_auto_pad(node.get_string("auto_pad", "NOTSET"))),
       ceil_(auto_pad_ != AutoPad::kSameUpper && auto_pad_ != AutoPad::kSameLower &&
             node.get_int("ceil_mode", 0) != 0),
-      kernel_shape_(read(node, "kernel_shape", 1)),
-      strides_(read(node, "strides", 1)),
-      dilations_(read(node, "dilations", 1)),
-      pads_(read(node, "pads", 0)) {}
+      kernel_shape_(read_extents(node, "kernel_shape", 1)),
+      strides_(read_extents(node, "strides", 1)),
+      dilations_(read_extents(node, "dilations", 1)),
+      pads_(read_extents(node, "pads", 0)) {}
 
 Window WindowAttributes::start(const Dims& kernel, const Dims& input) const {
   const std::size_t rank = input.size();
@@ -52,7 +46,9 @@ Window WindowAttributes::start(const Dims& kernel, const Dims& input) const {
   if (strides_.empty()) window.strides = Dims(rank, 1);
   if (dilations_.empty()) window.dilations = Dims(rank, 1);
   for (std::size_t i = 0; i < rank; ++i) {
-    if (input[i] < 0 || input[i] >= kLimit || kernel[i] >= kLimit) fail("an extent is too large");
+    if (input[i] < 0 || input[i] >= kExtentLimit || kernel[i] >= kExtentLimit) {
+      fail("an extent is too large");
+    }
     if (kernel[i] < 1) fail("a window " + to_string(kernel) + " is empty");
   }
   return window;
@@ -108,7 +104,7 @@ Window WindowAttributes::resolve_transposed(const Dims& kernel, const Dims& inpu
   window.output = input;
   for (std::size_t i = 0; i < rank; ++i) {
     const int64_t extra = output_padding.empty() ? 0 : output_padding[i];
-    if (extra < 0 || extra >= kLimit) fail("output_padding " + to_string(output_padding));
+    if (extra < 0 || extra >= kExtentLimit) fail("output_padding " + to_string(output_padding));
     const int64_t span = (kernel[i] - 1) * window.dilations[i] + 1;
     // What the windows cover, with an empty input as if it had one element.
     const int64_t full = window.strides[i] * std::max<int64_t>(0, input[i] - 1) + extra + span;
@@ -116,7 +112,7 @@ Window WindowAttributes::resolve_transposed(const Dims& kernel, const Dims& inpu
     int64_t extent = full;
     if (!output_shape.empty() || same) {
       extent = output_shape.empty() ? input[i] * window.strides[i] : output_shape[i + skipped];
-      if (extent < 0 || extent >= 2 * kLimit) fail("output_shape " + to_string(output_shape));
+      if (extent < 0 || extent >= 2 * kExtentLimit) fail("output_shape " + to_string(output_shape));
       const int64_t total = std::max<int64_t>(0, full - extent);
       begin = auto_pad_ == AutoPad::kSameUpper ? total / 2 : total - total / 2;
     } else if (auto_pad_ == AutoPad::kNotSet && !pads_.empty()) {

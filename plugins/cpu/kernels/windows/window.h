@@ -4,10 +4,17 @@
 
 #include <cstdint>
 #include <ephost/sdk/graph_view.hpp>
+#include <string_view>
 
 #include "plugins/cpu/core/dims.h"
 
 namespace ephost_cpu {
+
+// No real model has larger extents or pads; below it, arithmetic needs no checks.
+inline constexpr int64_t kExtentLimit = int64_t{1} << 31;
+
+// The attribute's numbers. Throws if one is below `lowest` or not below the limit.
+[[nodiscard]] Dims read_extents(const eph::NodeView& node, std::string_view name, int64_t lowest);
 
 // For one input: as many entries in each list as there are spatial dimensions.
 struct Window {

@@ -2,9 +2,8 @@
 
 namespace ephost_dnnl {
 
-using dnnl::algorithm;
-
 dnnl::algorithm to_library(EltwiseFunction function) {
+  using dnnl::algorithm;
   switch (function) {
     case EltwiseFunction::kRelu:
       return algorithm::eltwise_relu;
@@ -43,6 +42,7 @@ dnnl::algorithm to_library(EltwiseFunction function) {
 }
 
 dnnl::algorithm to_library(BinaryFunction function) {
+  using dnnl::algorithm;
   switch (function) {
     case BinaryFunction::kAdd:
       return algorithm::binary_add;
