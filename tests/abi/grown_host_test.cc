@@ -22,7 +22,7 @@
 // The example, built from today's headers.
 extern "C" const eph_plugin_preamble* eph_plugin_v1();
 
-namespace ephost::plugin {
+namespace ephost::plugin::grown_host_test {
 namespace {
 
 constexpr CallSite kSite{"AcmeExecutionProvider", "get_table"};
@@ -94,4 +94,4 @@ TEST(GrownHost, LoadsTodaysPlugin) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::grown_host_test

@@ -7,10 +7,10 @@
 #include "tests/differential/campaign.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::test {
+namespace ephost::test::runs_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const BoundedTensor kExpected = {{2}, {{1, 0.001}, {-2, 0.001}}, {}};
 
@@ -98,4 +98,4 @@ TEST(Campaign, RunsEverySeed) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::runs_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ephost::test {
+namespace ephost::test::shrink_test {
 
 using namespace conformance;
 
@@ -54,4 +54,4 @@ TEST(Shrink, TriesOnlyCasesThatCanBeEvaluated) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::shrink_test

@@ -6,7 +6,7 @@
 
 #include "tests/integration/session/quantization_sample.h"
 
-namespace ephost {
+namespace ephost::block_products_test {
 namespace {
 
 using graph::Shape;
@@ -98,4 +98,4 @@ TEST_F(BlockProductResults, AreThoseOfDequantizedWeights) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::block_products_test

@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::compile_model_test {
 namespace {
 
 using test::scripted;
@@ -445,4 +445,4 @@ TEST_F(CompileModel, TurnsWhatIsThrownIntoAnError) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::compile_model_test

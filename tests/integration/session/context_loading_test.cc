@@ -9,7 +9,7 @@
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::context_loading_test {
 namespace {
 
 using test::scripted;
@@ -316,4 +316,4 @@ TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostThatStatesNoChecksums) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::context_loading_test

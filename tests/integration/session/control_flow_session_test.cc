@@ -11,7 +11,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::control_flow_session_test {
 namespace {
 
 using test::bool_scalar;
@@ -264,4 +264,4 @@ TEST(ControlFlowSession, PlansEveryBody) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::control_flow_session_test

@@ -10,7 +10,7 @@
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/tensor_memory.h"
 
-namespace ephost::session {
+namespace ephost::session::cpu_reference_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST(CpuReference, DoesNotKeepTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::cpu_reference_test

@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::deterministic_test {
 namespace {
 
 using test::scripted;
@@ -66,4 +66,4 @@ TEST_F(Deterministic, IsNotAskedOfThoseThatPromiseNothing) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::deterministic_test

@@ -10,7 +10,7 @@
 #include "host/context/metadata.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::ep_devices_test {
 namespace {
 
 using test::scripted;
@@ -387,4 +387,4 @@ TEST_F(EpLayer, HidesExtensionsThatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::ep_devices_test

@@ -4,7 +4,7 @@
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::fallback_test {
 namespace {
 
 using test::both_scripted;
@@ -225,4 +225,4 @@ TEST_F(FallbackTest, TheNextProviderOfTheSourceLoadsWhatTheFirstCannot) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::fallback_test

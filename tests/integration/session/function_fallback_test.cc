@@ -5,7 +5,7 @@
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/function_bytes.h"
 
-namespace ephost {
+namespace ephost::function_fallback_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -150,4 +150,4 @@ TEST_F(FunctionFallback, TheStrictEntryMakesItAnError) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::function_fallback_test

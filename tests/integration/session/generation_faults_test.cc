@@ -14,7 +14,7 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::generation_faults_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -246,4 +246,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& variant) { return variant.param.name; });
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::generation_faults_test

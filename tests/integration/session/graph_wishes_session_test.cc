@@ -2,7 +2,7 @@
 
 #include "tests/integration/session/quantization_sample.h"
 
-namespace ephost {
+namespace ephost::graph_wishes_session_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -48,4 +48,4 @@ TEST_F(GraphWishesSession, EndWithTheClaims) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::graph_wishes_session_test

@@ -7,7 +7,7 @@
 #include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::hostile_input_test {
 namespace {
 
 // Flips bits, changes bytes, truncates, or duplicates or removes a range.
@@ -108,4 +108,4 @@ TEST(HostileInput, MutationsOfAnEmbeddedContextModelEndInAnErrorOrARun) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::hostile_input_test

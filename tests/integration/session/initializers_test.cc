@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::initializers_test {
 namespace {
 
 using test::scripted;
@@ -214,4 +214,4 @@ TEST_F(Initializers, AFailureOfThePlacementFunctionIsReturnedUnchanged) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::initializers_test

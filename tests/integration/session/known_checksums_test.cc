@@ -10,13 +10,13 @@
 #include "host/base/hash.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::known_checksums_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class KnownChecksumsOfContexts : public testing::Test {
+class KnownChecksumsOfContexts : public ::testing::Test {
  protected:
   void SetUp() override {
     options_ = test::scripted({{"padding_bytes", "2000000"}});
@@ -96,4 +96,4 @@ TEST_F(KnownChecksumsOfContexts, AreNotKeptWithoutAFolder) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::known_checksums_test

@@ -14,7 +14,7 @@
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::layers_test {
 namespace {
 
 using ::testing::AllOf;
@@ -231,4 +231,4 @@ TEST_F(Layers, StandWhereTheSelectionSaysSo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::layers_test

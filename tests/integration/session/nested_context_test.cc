@@ -9,7 +9,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::nested_context_test {
 namespace {
 
 using test::nested_flow;
@@ -185,4 +185,4 @@ TEST(NestedContext, AProviderMayClaimAWholeControlFlowNode) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::nested_context_test

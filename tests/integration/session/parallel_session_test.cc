@@ -10,7 +10,7 @@
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::parallel_session_test {
 namespace {
 
 using test::environment;
@@ -125,4 +125,4 @@ TEST(SessionProfile, IsRefusedWhereNoneWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::parallel_session_test

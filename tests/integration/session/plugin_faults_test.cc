@@ -16,7 +16,7 @@
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 
-namespace ephost {
+namespace ephost::plugin_faults_test {
 namespace {
 
 using test::LogCapture;
@@ -290,4 +290,4 @@ TEST(PluginFaults, TheRoundingModeIsRestoredAfterARunThatChangesIt) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::plugin_faults_test

@@ -16,7 +16,7 @@
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::plugin_layers_test {
 namespace {
 
 using ::testing::AllOf;
@@ -243,4 +243,4 @@ TEST_F(PluginLayers, AreRefusedWithAWrongChecksum) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::plugin_layers_test

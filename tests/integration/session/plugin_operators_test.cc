@@ -9,7 +9,7 @@
 #include "host/session/tools/partition_model.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::plugin_operators_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -203,4 +203,4 @@ TEST_F(PluginOperatorsSession, AreDescribedWithTheirPlugin) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::plugin_operators_test

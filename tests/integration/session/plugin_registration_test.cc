@@ -7,7 +7,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::plugin_registration_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +156,4 @@ TEST_F(PluginRegistration, GoesOnWhileSessionsAreCreated) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::plugin_registration_test

@@ -7,7 +7,7 @@
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::plugin_versions_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -244,4 +244,4 @@ TEST(PluginVersions, TheCpuProviderIsNotShadowedEither) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::plugin_versions_test

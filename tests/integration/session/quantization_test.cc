@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/quantization_sample.h"
 
-namespace ephost {
+namespace ephost::quantization_test {
 namespace {
 
 using graph::Shape;
@@ -225,4 +225,4 @@ TEST_F(Quantization, AnnotationsOfTheModelStayInContextModels) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::quantization_test

@@ -5,7 +5,7 @@
 
 #include "tests/integration/session/quantization_sample.h"
 
-namespace ephost {
+namespace ephost::quantized_results_test {
 namespace {
 
 using graph::Shape;
@@ -223,4 +223,4 @@ TEST_F(QuantizedResults, AreThoseOfFloatWhateverIsFormed) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::quantized_results_test

@@ -9,7 +9,7 @@
 #include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::reports_test {
 namespace {
 
 using test::model_path;
@@ -257,4 +257,4 @@ TEST_F(CacheMaintenance, RefusesAFolderWithoutAStore) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::reports_test

@@ -5,7 +5,7 @@
 
 #include "tests/integration/session/quantization_sample.h"
 
-namespace ephost {
+namespace ephost::scaled_products_test {
 namespace {
 
 using graph::Shape;
@@ -92,4 +92,4 @@ TEST_F(ScaledProductResults, AreThoseOfTheNodesAsWritten) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::scaled_products_test

@@ -8,7 +8,7 @@
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
 
-namespace ephost {
+namespace ephost::session_test {
 namespace {
 
 using test::environment;
@@ -198,4 +198,4 @@ TEST(Session, RefusesAValueThatAConfigurationEntryCannotHave) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::session_test

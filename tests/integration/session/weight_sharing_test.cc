@@ -10,7 +10,7 @@
 #include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::weight_sharing_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -291,4 +291,4 @@ TEST(WeightSharing, NamesAProviderThatCannotShare) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::weight_sharing_test

@@ -13,7 +13,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::weightless_context_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -245,4 +245,4 @@ TEST_F(WeightlessContextTest, CannotNameWhatIsNotThereOrTwice) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::weightless_context_test

@@ -23,7 +23,7 @@ inline int32_t code_of(ephost_status* status, std::string* out_message = nullptr
   return code;
 }
 
-class CApi : public testing::Test {
+class CApi : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* const folder = EPHOST_PLUGINS;

@@ -11,12 +11,12 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/api/tiny_model.h"
 
-namespace ephost {
+namespace ephost::callbacks_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class ApiCallbacks : public testing::Test {
+class ApiCallbacks : public ::testing::Test {
  protected:
   static Environment make_environment() {
     EnvironmentOptions options;
@@ -123,4 +123,4 @@ TEST_F(ApiCallbacks, ThatAreToldOfProgressMayThrow) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::callbacks_test

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-namespace ephost {
+namespace ephost::element_info_test {
 namespace {
 
 TEST(ElementInfo, NamesTypesAsOnnxDoes) {
@@ -29,4 +29,4 @@ TEST(ElementInfo, HasNoSizeForStringsAndOverflow) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::element_info_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::environment_test {
 namespace {
 
 TEST(ApiEnvironment, ListsDirectoriesAndSkippedManifests) {
@@ -83,4 +83,4 @@ TEST(ApiEnvironment, NamesPolicies) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::environment_test

@@ -15,7 +15,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/unit/api/api_fixture.h"
 
-namespace ephost {
+namespace ephost::failures_test {
 namespace {
 
 using test::c_api;
@@ -289,7 +289,7 @@ std::vector<FailingCall> CApiFailures::of_sessions() {
          std::array<ephost_value*, 2> outputs = {poison<ephost_value>(), poison<ephost_value>()};
          ephost_status* const status =
              api.run(session_, nullptr, nullptr, nullptr, 0, nullptr, 2, outputs.data());
-         EXPECT_THAT(outputs, testing::Each(nullptr));
+         EXPECT_THAT(outputs, ::testing::Each(nullptr));
          return status;
        }},
       {"session.run_async", EPHOST_INVALID_ARGUMENT,
@@ -480,8 +480,8 @@ TEST_F(CApiFailures, AreTriedForEveryFunction) {
     EXPECT_TRUE(tried.insert(failing.function).second) << failing.function << " occurs twice";
   }
   EXPECT_EQ(functions, tried);
-  EXPECT_THAT(silent, testing::ElementsAre("value.get_info"));
+  EXPECT_THAT(silent, ::testing::ElementsAre("value.get_info"));
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::failures_test

@@ -9,12 +9,12 @@
 
 #include "tests/unit/api/api_fixture.h"
 
-namespace ephost {
+namespace ephost::records_test {
 namespace {
 
 using test::c_api;
 using test::code_of;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A record with room for fields of a later version behind it. What its size does not cover is 0xFF.
 template <class Record>
@@ -322,4 +322,4 @@ TEST_F(CApiRecords, OfALaterProgramSayWhatTheLibraryFilledIn) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::records_test

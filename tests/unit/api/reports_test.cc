@@ -6,7 +6,7 @@
 
 #include "tests/unit/api/api_fixture.h"
 
-namespace ephost {
+namespace ephost::reports_test {
 namespace {
 
 using test::c_api;
@@ -167,4 +167,4 @@ TEST_F(CApiReports, AndValuesOutliveBindingAndSession) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::reports_test

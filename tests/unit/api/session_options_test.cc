@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <utility>
 
-namespace ephost {
+namespace ephost::session_options_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 TEST(ApiSessionOptions, KeepTheLastEntryOfAKey) {
   SessionOptions options;
@@ -96,4 +96,4 @@ TEST(ApiSessionOptions, ReportASelectionFileThatIsMissing) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::session_options_test

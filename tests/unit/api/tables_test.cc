@@ -9,7 +9,7 @@
 
 #include "tests/unit/api/api_fixture.h"
 
-namespace ephost {
+namespace ephost::tables_test {
 namespace {
 
 using test::c_api;
@@ -95,4 +95,4 @@ TEST(CApiNames, AreEmptyOrUndefinedForNumbersWithoutMeaning) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::tables_test

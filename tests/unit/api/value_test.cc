@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-namespace ephost {
+namespace ephost::value_test {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(ApiValue, IsZeroedAndAligned) {
   auto value = Value::allocate(ElementType::kFloat, {2, 3});
   ASSERT_TRUE(value.ok());
   EXPECT_EQ(value->kind(), ValueKind::kTensor);
   EXPECT_THAT(value->shape(), ElementsAre(2, 3));
-  EXPECT_THAT(value->elements<float>(), testing::Each(0.0F));
+  EXPECT_THAT(value->elements<float>(), ::testing::Each(0.0F));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(value->bytes().data()) % 64, 0U);
 }
 
@@ -127,4 +127,4 @@ TEST(ApiValue, TellsAnOlderProgramNoMoreThanItKnows) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::value_test

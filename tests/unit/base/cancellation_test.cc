@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace ephost {
+namespace ephost::cancellation_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -36,4 +36,4 @@ TEST(Cancellation, IsRequestedOnceTheTimeIsUp) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::cancellation_test

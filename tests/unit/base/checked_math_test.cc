@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace ephost {
+namespace ephost::checked_math_test {
 namespace {
 
 constexpr uint64_t kMaxU64 = std::numeric_limits<uint64_t>::max();
@@ -77,4 +77,4 @@ TEST(CheckedMath, RangeFitsWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::checked_math_test

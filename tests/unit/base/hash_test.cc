@@ -7,7 +7,7 @@
 
 #include "host/base/files/file.h"
 
-namespace ephost {
+namespace ephost::hash_test {
 namespace {
 
 TEST(ContentChecksum, IsTheStandardXxh3Value) {
@@ -84,4 +84,4 @@ TEST(Sha1, MatchesThePublishedDigests) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::hash_test

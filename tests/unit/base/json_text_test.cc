@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost {
+namespace ephost::json_text_test {
 namespace {
 
 TEST(JsonText, EscapesWhatAStringCannotHold) {
@@ -12,4 +12,4 @@ TEST(JsonText, EscapesWhatAStringCannotHold) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::json_text_test

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-namespace ephost {
+namespace ephost::log_repeats_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
 
-class LogRepeatsTest : public testing::Test {
+class LogRepeatsTest : public ::testing::Test {
  protected:
   void add_line(const LogLine& line) { repeats_.add(line, now_, write_); }
   void add(const std::string& text) { add_line({.text = text}); }
@@ -83,7 +83,7 @@ TEST_F(LogRepeatsTest, RemembersALimitedNumberOfLines) {
     add("line " + std::to_string(i));
   }
   // The first line had to go, with its count.
-  EXPECT_THAT(written_, testing::Contains(Pair("first", 1)));
+  EXPECT_THAT(written_, ::testing::Contains(Pair("first", 1)));
   written_.clear();
   add("first");
   EXPECT_THAT(written_, ElementsAre(Pair("first", 0)));
@@ -107,4 +107,4 @@ TEST_F(LogRepeatsTest, HasNothingToFinishWithoutRepeats) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::log_repeats_test

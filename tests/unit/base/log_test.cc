@@ -14,15 +14,15 @@
 
 #include "host/base/thread_pool.h"
 
-namespace ephost {
+namespace ephost::log_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Pair;
 
-class LogTest : public testing::Test {
+class LogTest : public ::testing::Test {
  protected:
   void TearDown() override {
     set_log_sink({});
@@ -58,9 +58,9 @@ TEST_F(LogTest, ObeysTheLevel) {
 }
 
 TEST_F(LogTest, WritesToStandardErrorWithoutASink) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   log_warning("100% {of} it");
-  const std::string written = testing::internal::GetCapturedStderr();
+  const std::string written = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(written, HasSubstr("[ephost]"));
   EXPECT_THAT(written, HasSubstr("100% {of} it"));
 }
@@ -70,10 +70,10 @@ constexpr const char* kTime = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9
 // The lines that `work` writes to standard error, counts included.
 template <class Work>
 std::vector<std::string> lines_of(const Work& work) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   work();
   flush_log();
-  std::istringstream written(testing::internal::GetCapturedStderr());
+  std::istringstream written(::testing::internal::GetCapturedStderr());
   std::vector<std::string> lines;
   for (std::string line; std::getline(written, line);) lines.push_back(line);
   return lines;
@@ -238,7 +238,7 @@ TEST_F(LogFunctionTest, GetsTheMessagesOfItsScopes) {
   EXPECT_EQ(a_[0].severity, LoggingLevel::kWarning);
   EXPECT_EQ(a_[0].category, "ephost");
   EXPECT_EQ(a_[0].id, "a");
-  EXPECT_THAT(a_[0].place, testing::MatchesRegex(".*log_test.cc:[0-9]+"));
+  EXPECT_THAT(a_[0].place, ::testing::MatchesRegex(".*log_test.cc:[0-9]+"));
   EXPECT_EQ(a_[1].severity, LoggingLevel::kError);
   ASSERT_EQ(b_.size(), 1U);
   EXPECT_EQ(b_[0].message, "second");
@@ -307,4 +307,4 @@ TEST_F(LogFunctionTest, CarriesNothingThatATerminalWouldObey) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::log_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ephost {
+namespace ephost::printable_test {
 namespace {
 
 TEST(Printable, LeavesTextAsItIs) {
@@ -44,4 +44,4 @@ TEST(Printable, KeepsAJsonDocumentTheSame) {
 TEST(Printable, CountsColumns) { EXPECT_EQ(column_count("é模a"), 3U); }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::printable_test

@@ -5,10 +5,10 @@
 
 #include <thread>
 
-namespace ephost {
+namespace ephost::profiler_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Profiler, WritesEachEventWithNameCategoryAndArguments) {
   Profiler profiler("");
@@ -90,4 +90,4 @@ TEST(Profiler, NamesTheFileThatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::profiler_test

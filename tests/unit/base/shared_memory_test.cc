@@ -15,7 +15,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::shared_memory_test {
 namespace {
 
 SharedMemory memory_of(size_t size, SharedAccess access = SharedAccess::kReadWrite) {
@@ -134,4 +134,4 @@ TEST(SealedMappingTest, RefusesMemoryThatIsTooSmallNotSealedOrAFile) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::shared_memory_test

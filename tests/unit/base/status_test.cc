@@ -4,7 +4,7 @@
 #include <memory>
 #include <set>
 
-namespace ephost {
+namespace ephost::status_test {
 namespace {
 
 TEST(Status, IsOkByDefault) {
@@ -65,4 +65,4 @@ TEST(Result, HandsOnTheFailure) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::status_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace ephost {
+namespace ephost::task_threads_test {
 namespace {
 
 void start(TaskGroup& group, std::function<void()> task) {
@@ -165,4 +165,4 @@ TEST(TaskThreads, ReplaceAThreadThatATaskHasEnded) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::task_threads_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ephost {
+namespace ephost::text_test {
 namespace {
 
 TEST(Quote, PutsTextInDoubleQuotes) {
@@ -80,4 +80,4 @@ TEST(AsciiCase, LowersLettersOnly) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::text_test

@@ -11,7 +11,7 @@
 
 #include "host/base/thread_pool.h"
 
-namespace ephost {
+namespace ephost::thread_affinity_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -130,4 +130,4 @@ TEST(ThreadPoolOptions, LeaveThreadsWithoutProcessorsAlone) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::thread_affinity_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace ephost {
+namespace ephost::thread_pool_test {
 namespace {
 
 TEST(ThreadPool, CoversEveryIndexOnce) {
@@ -149,4 +149,4 @@ TEST(ThreadPool, EndsWithThreadsThatWereNeverUsedAgain) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::thread_pool_test

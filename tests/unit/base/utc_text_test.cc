@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ephost {
+namespace ephost::utc_text_test {
 namespace {
 
 TEST(UtcText, IsADateAndATime) {
@@ -19,4 +19,4 @@ TEST(UtcText, IsANumberWhereTheCalendarEnds) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::utc_text_test

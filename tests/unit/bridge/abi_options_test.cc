@@ -4,7 +4,7 @@
 
 #include "host/bridge/abi_text.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::abi_options_test {
 namespace {
 
 TEST(AbiOptions, CarryTheirKindAndValueBesideTheText) {
@@ -27,4 +27,4 @@ TEST(AbiOptions, CarryTheirKindAndValueBesideTheText) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::abi_options_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::bridge {
+namespace ephost::bridge::abi_text_test {
 namespace {
 
 TEST(AbiText, ViewsTheBytesOfAString) { EXPECT_EQ(view(EPH_STRING("text")), "text"); }
@@ -19,4 +19,4 @@ TEST(AbiText, TakesAnUnknownCodeAsAFailure) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::abi_text_test

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ephost::bridge {
+namespace ephost::bridge::call_limit_test {
 namespace {
 
 // The most places that were taken at the same time while eight threads took places.
@@ -47,4 +47,4 @@ TEST(CallLimit, TakesZeroForOne) {
 TEST(CallLimit, GivesAPlaceToEveryCallWhereThereIsNone) { EXPECT_GT(most_places(nullptr), 3); }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::call_limit_test

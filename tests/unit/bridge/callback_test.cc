@@ -7,7 +7,7 @@
 
 #include "host/bridge/abi_text.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::callback_test {
 namespace {
 
 // An eph_error of a plugin's own making.
@@ -51,4 +51,4 @@ TEST(Callback, ReportsTheCodeAloneWithoutAUsableError) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::callback_test

@@ -8,7 +8,7 @@
 #include "host/plugin/adopt.h"
 #include "tests/unit/bridge/crossings.h"
 
-namespace ephost::bridge::test {
+namespace ephost::bridge::testing {
 
 Handed handed;
 
@@ -175,4 +175,4 @@ Result<std::shared_ptr<Provider>> create_provider() {
   return Provider::create(loaded_plugin(), {}, std::move(services));
 }
 
-}  // namespace ephost::bridge::test
+}  // namespace ephost::bridge::testing

@@ -18,7 +18,7 @@
 #include "host/manifest/manifest.h"
 #include "host/plugin/negotiate.h"
 
-namespace ephost::bridge::test {
+namespace ephost::bridge::testing {
 
 // What the plugin's slots hand over; where that is null, they do their work without it.
 struct Handed {
@@ -66,4 +66,4 @@ const void* get_plugin_extension(const eph_plugin_api*, eph_string id) noexcept;
 [[nodiscard]] std::shared_ptr<const plugin::LoadedPlugin> loaded_plugin();
 [[nodiscard]] Result<std::shared_ptr<Provider>> create_provider();
 
-}  // namespace ephost::bridge::test
+}  // namespace ephost::bridge::testing

@@ -8,7 +8,7 @@
 #include "tests/unit/bridge/crossing_plugin.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge::test {
+namespace ephost::bridge::testing {
 namespace {
 
 // A span that may state a size without having the entries.
@@ -336,4 +336,4 @@ Status Crossing<eph_slot_part>::hand_over(const eph_slot_part* entries, uint64_t
   return Crossing<eph_computation_info>::hand_over(&info);
 }
 
-}  // namespace ephost::bridge::test
+}  // namespace ephost::bridge::testing

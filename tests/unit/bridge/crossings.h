@@ -20,7 +20,7 @@
 
 #include "host/plugin/record_layout.h"
 
-namespace ephost::bridge::test {
+namespace ephost::bridge::testing {
 
 enum class Way {
   kNone,            // no fixture
@@ -141,4 +141,4 @@ EPHOST_NO_CROSSING(eph_value, kElsewhere)   // Objects, of the runtime
 #undef EPHOST_ARRAY_CROSSING
 #undef EPHOST_NO_CROSSING
 
-}  // namespace ephost::bridge::test
+}  // namespace ephost::bridge::testing

@@ -4,7 +4,7 @@
 
 #include "host/bridge/abi_text.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::error_sink_test {
 namespace {
 
 std::string message_of(std::string_view said) {
@@ -25,4 +25,4 @@ TEST(ErrorSink, MakesUnprintableTextSafeForTheTerminal) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::error_sink_test

@@ -12,7 +12,7 @@
 #include "tests/support/fake_host.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::graph_view_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -383,4 +383,4 @@ TEST(GraphView, ExportsQuantizationAnnotations) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::graph_view_test

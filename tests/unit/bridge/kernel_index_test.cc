@@ -6,7 +6,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::kernel_index_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -122,4 +122,4 @@ TEST(KernelIndex, FitsOtherKindsOnlyWhereARuleAllowsThem) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::kernel_index_test

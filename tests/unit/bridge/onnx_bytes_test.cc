@@ -18,7 +18,7 @@
 #include "tests/support/fake_host.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::onnx_bytes_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -219,4 +219,4 @@ TEST(OnnxBytes, HaveNoLimitForConstantsOutside) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::onnx_bytes_test

@@ -10,7 +10,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::outside_constants_test {
 namespace {
 
 graph::Tensor words() {
@@ -44,4 +44,4 @@ TEST(OutsideConstants, KeepTheirDataAlive) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::outside_constants_test

@@ -10,7 +10,7 @@
 #include "tests/unit/bridge/collect/recording_sink.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::provider_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -395,4 +395,4 @@ TEST_F(ProviderTest, LeavesFusedClaimsOutInAContextModel) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::provider_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/in_process_provider.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::provider_threads_test {
 namespace {
 
 // Where two threads wait for each other.
@@ -61,4 +61,4 @@ TEST(ProviderThreads, CreateAndDestroyProvidersAtTheSameTime) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::provider_threads_test

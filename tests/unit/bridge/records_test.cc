@@ -11,7 +11,7 @@
 #include "host/plugin/adopt.h"
 #include "tests/unit/bridge/crossings.h"
 
-namespace ephost::bridge::test {
+namespace ephost::bridge::testing::records_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -139,4 +139,4 @@ TYPED_TEST(ArrayEntry, IsRefusedInGarbageCounts) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge::test
+}  // namespace ephost::bridge::testing::records_test

@@ -10,7 +10,7 @@
 
 #include "host/cli/interrupt.h"
 
-namespace ephost::cli {
+namespace ephost::cli::exit_status_test {
 namespace {
 
 int status_of(StatusCode code) { return exit_status_of(Status(code, "it failed")); }
@@ -72,8 +72,9 @@ TEST(ExitStatus, IsDescribed) {
     EXPECT_TRUE(described.insert(exit.status).second) << exit.status;
     EXPECT_FALSE(exit.meaning.empty());
   }
-  EXPECT_THAT(described, testing::ElementsAre("0", "1", "124", "128+N", "2", "4", "5", "6", "70"));
+  EXPECT_THAT(described,
+              ::testing::ElementsAre("0", "1", "124", "128+N", "2", "4", "5", "6", "70"));
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::exit_status_test

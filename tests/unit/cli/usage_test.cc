@@ -9,11 +9,11 @@
 
 #include "host/cli/argument_parser.h"
 
-namespace ephost::cli {
+namespace ephost::cli::usage_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // What is said about a command line of a program with the commands `run` and `cache prune`.
 std::string complaint(std::vector<std::string> arguments) {
@@ -90,4 +90,4 @@ TEST(Usage, FindsOutWhetherJsonIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::usage_test

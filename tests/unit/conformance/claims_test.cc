@@ -6,7 +6,7 @@
 #include "host/conformance/claims/variants.h"
 #include "host/conformance/sessions/wide_models.h"
 
-namespace ephost::conformance {
+namespace ephost::conformance::claims_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(Variants, LeaveBodiesAlone) {
 }
 
 }  // namespace
-}  // namespace ephost::conformance
+}  // namespace ephost::conformance::claims_test

@@ -7,7 +7,7 @@
 #include "host/graph/extract.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::ep_context_node_test {
 namespace {
 
 using ::testing::AllOf;
@@ -158,4 +158,4 @@ TEST(EpContextNode, AContextModelIsNotASourceModel) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::ep_context_node_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::context {
+namespace ephost::context::file_names_test {
 namespace {
 
 TEST(ContextNames, TheDefaultNameReplacesOnlyTheFileExtension) {
@@ -39,4 +39,4 @@ TEST(ContextNames, SupersededNamesNeedAWholeChecksum) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::file_names_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::context {
+namespace ephost::context::folder_lock_test {
 namespace {
 
 using std::chrono::hours;
@@ -103,4 +103,4 @@ TEST(FolderLock, IsTakenAfterACancellationIfItIsFree) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::folder_lock_test

@@ -5,12 +5,12 @@
 
 #include "host/base/files/file.h"
 
-namespace ephost::context {
+namespace ephost::context::metadata_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
 
 const ContentChecksum kChecksum{.hash = {0x0123456789abcdef, 0xfedcba9876543210}, .size = 42};
 constexpr std::string_view kChecksumText = "xxh3:0123456789abcdeffedcba9876543210:42";
@@ -84,4 +84,4 @@ TEST(ContextMetadata, RepeatedEntriesOfMergedModelsMustAgree) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::metadata_test

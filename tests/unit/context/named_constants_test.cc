@@ -11,7 +11,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::named_constants_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -127,4 +127,4 @@ TEST(NamedConstants, OfTextAreCheckedWithTheSizeOfEachText) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::named_constants_test

@@ -17,7 +17,7 @@
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/write/writer_helpers.h"
 
-namespace ephost::context {
+namespace ephost::context::weightless_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -254,4 +254,4 @@ TEST(WeightlessContext, SurvivesDamageAnywhere) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::weightless_test

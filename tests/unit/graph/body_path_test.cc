@@ -4,7 +4,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::body_path_test {
 namespace {
 
 using testing::GraphBuilder;
@@ -36,4 +36,4 @@ TEST(BodyPath, IsFoundAtAnyDepth) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::body_path_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::checks_test {
 namespace {
 
 using testing::GraphBuilder;
@@ -164,4 +164,4 @@ TEST(Checks, LimitsNesting) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::checks_test

@@ -5,7 +5,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::clone_test {
 namespace {
 
 using testing::GraphBuilder;
@@ -56,4 +56,4 @@ TEST(Clone, CopiesEveryFieldOfAModel) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::clone_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::connect_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -61,4 +61,4 @@ TEST(Connect, CountsWhatSubgraphsCaptureAsUsesOfTheNode) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::connect_test

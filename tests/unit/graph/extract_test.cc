@@ -6,7 +6,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::extract_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(Extract, TakesSubgraphsWithWhatTheyCapture) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::extract_test

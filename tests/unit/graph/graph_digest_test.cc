@@ -17,7 +17,7 @@
 #include "host/graph/extract.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::graph_digest_test {
 namespace {
 
 using testing::float_tensor;
@@ -299,4 +299,4 @@ TEST(GraphDigest, CanBeCancelled) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::graph_digest_test

@@ -5,7 +5,7 @@
 #include "host/base/files/file.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::graph_test {
 namespace {
 
 using testing::GraphBuilder;
@@ -72,4 +72,4 @@ TEST(Graph, DescribesNodesWithHostileNamesInPrintableForm) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::graph_test

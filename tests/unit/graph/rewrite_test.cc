@@ -6,7 +6,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::rewrite_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST(Rewrite, KeepsConstantsThatOthersUse) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::rewrite_test

@@ -6,7 +6,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::graph {
+namespace ephost::graph::topology_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(Topology, OrdersALongReversedChain) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::topology_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ephost::graph {
+namespace ephost::graph::types_test {
 namespace {
 
 TEST(Types, KnowsTheSizeAndNameOfEachElementType) {
@@ -94,4 +94,4 @@ TEST(Types, BlobsShareTheirOwner) {
 }
 
 }  // namespace
-}  // namespace ephost::graph
+}  // namespace ephost::graph::types_test

@@ -11,7 +11,7 @@
 #include "tests/support/fake_graph.h"
 #include "tests/support/fake_run.h"
 
-namespace ephost::layers {
+namespace ephost::layers::trace_arguments_test {
 namespace {
 
 using ::testing::AllOf;
@@ -183,4 +183,4 @@ TEST_F(TraceValues, AreNotReadInMemoriesOfDevices) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::trace_arguments_test

@@ -28,7 +28,7 @@
 #include "tests/support/fake_run.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::layers {
+namespace ephost::layers::trace_test {
 namespace {
 
 using ::testing::AllOf;
@@ -205,7 +205,7 @@ TEST_F(Trace, LinesOfJsonAreObjects) {
   start({}, TraceFormat::kJson);
   const auto graph = make_graph();
   compile(graph.get(), "a \"name\"\n");
-  EXPECT_THAT(lines, Each(AllOf(StartsWith("{\"event\":\""), testing::EndsWith("}\n"))));
+  EXPECT_THAT(lines, Each(AllOf(StartsWith("{\"event\":\""), ::testing::EndsWith("}\n"))));
   EXPECT_THAT(lines_with("\"slot\":\"compile\""), SizeIs(2));
   EXPECT_THAT(lines_with("a \\\"name\\\"\\u000a"), Not(IsEmpty()));
 }
@@ -310,4 +310,4 @@ TEST(WithLayers, GivesThePluginItselfWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::trace_test

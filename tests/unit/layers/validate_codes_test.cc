@@ -12,7 +12,7 @@
 #include "host/plugin/calls/call.h"
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_codes_test {
 namespace {
 
 using test::Behaviour;
@@ -230,4 +230,4 @@ TEST(ValidateWriting, OfBrokenContextsIsRefusedAsByTheHost) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_codes_test

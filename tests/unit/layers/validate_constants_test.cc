@@ -12,7 +12,7 @@
 #include "host/layers/validate/lent/graph_copies.h"
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_constants_test {
 namespace {
 
 using test::Behaviour;
@@ -195,4 +195,4 @@ TEST(ValidateGraphCopies, FindTensorsInAttributesThatChange) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_constants_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_late_test {
 namespace {
 
 using test::Behaviour;
@@ -75,4 +75,4 @@ TEST_P(ValidateLate, ReportsUsesOfARunAndOfItsError) {
 INSTANTIATE_TEST_SUITE_P(OfARunAndOfARepetition, ValidateLate, ::testing::Values(1, 2));
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_late_test

@@ -8,7 +8,7 @@
 #include "host/layers/validate/lifecycle.h"
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_order_test {
 namespace {
 
 using test::RawPlugin;
@@ -143,4 +143,4 @@ TEST(ValidateOrder, HasProfilesStartedAndStoppedInTurn) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_order_test

@@ -13,7 +13,7 @@
 #include "host/layers/validate/runs/result_comparison.h"
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_repeats_test {
 namespace {
 
 using test::Behaviour;
@@ -292,4 +292,4 @@ TEST(ValidateComparison, TakesShortFloatsWithinUnitsInTheirLastPlace) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_repeats_test

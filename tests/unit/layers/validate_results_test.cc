@@ -12,7 +12,7 @@
 
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_results_test {
 namespace {
 
 using test::Behaviour;
@@ -157,4 +157,4 @@ TEST_F(ValidateResults, OfContextsAreNotCompared) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_results_test

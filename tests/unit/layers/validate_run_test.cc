@@ -14,7 +14,7 @@
 #include "tests/support/fake_host.h"
 #include "tests/support/fake_run.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_run_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -250,4 +250,4 @@ TEST(GuardedMemoryDeathTest, IsNamedWhereNoPluginIsCalled) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_run_test

@@ -14,7 +14,7 @@
 #include "host/plugin/calls/crash_handler.h"
 #include "tests/unit/layers/raw_plugin.h"
 
-namespace ephost::layers {
+namespace ephost::layers::validate_test {
 namespace {
 
 using test::Behaviour;
@@ -359,4 +359,4 @@ TEST(ValidateSignature, FindsOneSymbolWithTwoExtents) {
 }
 
 }  // namespace
-}  // namespace ephost::layers
+}  // namespace ephost::layers::validate_test

@@ -5,13 +5,13 @@
 
 #include <string>
 
-namespace ephost::manifest {
+namespace ephost::manifest::choose_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Manifest manifest(const std::string& provider, const std::string& name,
                   const std::string& version) {
@@ -237,4 +237,4 @@ TEST(Choose, RefusesTwoNamesOfOneProvider) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::choose_test

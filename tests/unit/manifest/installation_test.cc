@@ -10,15 +10,15 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::installation_test {
 namespace {
 
 namespace fs = std::filesystem;
 using ephost::test::TempDirectory;
-using test::small_manifest;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::small_manifest;
 
 const std::string kManifests = EPHOST_DATADIR "/ephost/plugins/";
 const std::string kLibraries = EPHOST_LIBDIR "/ephost/plugins/";
@@ -159,4 +159,4 @@ TEST(InstalledSearch, IsNotForFoldersThatOnlyLookAlike) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::installation_test

@@ -8,13 +8,13 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::manifest_test {
 namespace {
 
-using test::kSample;
-using test::sample_with;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::kSample;
+using testing::sample_with;
 
 std::string error_of(std::string_view text) {
   const Result<Manifest> result = parse_manifest(text, "acme.yaml");
@@ -125,7 +125,7 @@ TEST(Manifest, FindsTheLibraryOfAPlatform) {
 
 TEST(Manifest, NeedsOnlyTheRequiredKeys) {
   const Result<Manifest> manifest =
-      parse_manifest(test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so"), "a.yaml");
+      parse_manifest(testing::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so"), "a.yaml");
   ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
   EXPECT_TRUE(manifest->devices.empty());
   EXPECT_TRUE(manifest->options.empty());
@@ -257,12 +257,12 @@ TEST(Manifest, AcceptsDotsInsideALibraryName) {
 
 TEST(Manifest, RefusesAnUnknownPlatformAtItsKey) {
   EXPECT_THAT(error_with("linux-x86_64: lib/libacme.so", "linux-amd64: lib/libacme.so"),
-              testing::AllOf(testing::StartsWith("acme.yaml:8:3: key \"library.linux-amd64\""),
-                             HasSubstr("is not a platform; write system-architecture")));
+              ::testing::AllOf(::testing::StartsWith("acme.yaml:8:3: key \"library.linux-amd64\""),
+                               HasSubstr("is not a platform; write system-architecture")));
 }
 
 TEST(Manifest, RefusesAnEmptyLibraryMap) {
-  EXPECT_THAT(error_of(test::small_manifest("A", "a", "1.0.0", "")),
+  EXPECT_THAT(error_of(testing::small_manifest("A", "a", "1.0.0", "")),
               HasSubstr("key \"library\": no library is named; add a line like"));
 }
 
@@ -289,7 +289,7 @@ TEST(Manifest, RefusesAChecksumWithoutALibrary) {
 }
 
 std::string with_files(std::string_view files) {
-  return test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
+  return testing::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
          "files: " + std::string(files) + "\n";
 }
 
@@ -299,8 +299,8 @@ TEST(Manifest, ReadsChecksumsOfFiles) {
                                        "a.yaml");
   ASSERT_TRUE(manifest.ok()) << manifest.status().message();
   EXPECT_THAT(manifest->files,
-              testing::ElementsAre(testing::Pair("data.bin", std::string(64, '1')),
-                                   testing::Pair("lib/libb.so", std::string(64, 'a'))));
+              ::testing::ElementsAre(::testing::Pair("data.bin", std::string(64, '1')),
+                                     ::testing::Pair("lib/libb.so", std::string(64, 'a'))));
 }
 
 TEST(Manifest, RefusesFilesThatItCannotMean) {
@@ -356,4 +356,4 @@ TEST(Manifest, NamesTheFileThatIsMissing) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::manifest_test

@@ -9,7 +9,7 @@
 #include "host/manifest/selection.h"
 #include "tests/unit/manifest/sample.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::mutation_test {
 namespace {
 
 constexpr int kRounds = 10000;
@@ -65,11 +65,12 @@ TEST(Mutation, NoManifestCrashesTheParser) {
   Mutator mutator(1);
   int refused = 0;
   for (int i = 0; i < kRounds; ++i) {
-    const Result<Manifest> result = parse_manifest(mutator.mutate(std::string(test::kSample)), "m");
+    const Result<Manifest> result =
+        parse_manifest(mutator.mutate(std::string(testing::kSample)), "m");
     if (result.ok()) continue;
     ++refused;
     EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
-    EXPECT_THAT(result.status().message(), testing::StartsWith("m:"));
+    EXPECT_THAT(result.status().message(), ::testing::StartsWith("m:"));
   }
   EXPECT_GT(refused, kRounds / 2);
 }
@@ -80,7 +81,7 @@ TEST(Mutation, NoSelectionCrashesTheParser) {
     const Result<Selection> result =
         parse_selection(mutator.mutate(std::string(kSelectionSample)), "s");
     if (!result.ok()) {
-      EXPECT_THAT(result.status().message(), testing::StartsWith("s:"));
+      EXPECT_THAT(result.status().message(), ::testing::StartsWith("s:"));
     }
   }
 }
@@ -94,4 +95,4 @@ TEST(Mutation, NoVersionRangeCrashesTheParser) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::mutation_test

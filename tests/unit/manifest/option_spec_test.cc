@@ -9,14 +9,14 @@
 #include "host/manifest/manifest.h"
 #include "tests/unit/manifest/sample.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::option_spec_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Result<Manifest> manifest_with_option(std::string_view option) {
-  return parse_manifest(test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
+  return parse_manifest(testing::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
                             "options:\n  - { " + std::string(option) + " }\n",
                         "a.yaml");
 }
@@ -27,7 +27,7 @@ std::string error_of(std::string_view option) {
 }
 
 TEST(OptionSpec, ReadsEachType) {
-  const Result<Manifest> manifest = parse_manifest(test::kSample, "a.yaml");
+  const Result<Manifest> manifest = parse_manifest(testing::kSample, "a.yaml");
   ASSERT_TRUE(manifest.ok());
   const std::vector<OptionSpec>& options = manifest->options;
   ASSERT_EQ(options.size(), 5U);
@@ -138,4 +138,4 @@ TEST(OptionSpec, PrintsValuesAsAUserWritesThem) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::option_spec_test

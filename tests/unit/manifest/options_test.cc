@@ -8,13 +8,13 @@
 #include "host/manifest/selection.h"
 #include "tests/unit/manifest/sample.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::options_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Result<std::vector<TypedOption>> validate(const KeyValues& given) {
-  return validate_options(parse_manifest(test::kSample, "acme.yaml").value(), given);
+  return validate_options(parse_manifest(testing::kSample, "acme.yaml").value(), given);
 }
 
 std::string error_of(const KeyValues& given) {
@@ -69,7 +69,7 @@ TEST(Options, RefusesAnUnknownOptionWithAllOptionsWhenNoneIsNear) {
 
 TEST(Options, RefusesAnyOptionWhereThereAreNone) {
   const Manifest manifest =
-      parse_manifest(test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so"), "a.yaml")
+      parse_manifest(testing::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so"), "a.yaml")
           .value();
   const KeyValues given{{"x", "1"}};
   EXPECT_THAT(validate_options(manifest, given).status().message(),
@@ -108,7 +108,7 @@ TEST(Options, RefusesAValueThatIsNotAChoice) {
 // Options of each scope, and others as text if `open`.
 Manifest scoped(bool open) {
   const std::string text =
-      test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
+      testing::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
       "options:\n"
       "  - { name: fixed, type: int, default: 1 }\n"
       "  - { name: depth, type: int, scope: run, default: 2, range: [0, 9] }\n"
@@ -173,4 +173,4 @@ TEST(Options, ThatAreNotDeclaredGoThroughAsTextWhereTheManifestSaysSo) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::options_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::manifest {
+namespace ephost::manifest::platform_test {
 namespace {
 
 TEST(Platform, OfTheHostIsOneThatManifestsMayName) {
@@ -17,12 +17,13 @@ TEST(Platform, AcceptsTheCommonOnes) {
 
 TEST(Platform, RefusesOthersWithTheAllowedParts) {
   for (const std::string_view name : {"", "linux", "linux-amd64", "Linux-x86_64", "x86_64-linux"}) {
-    EXPECT_THAT(platform_problem(name),
-                testing::AllOf(testing::HasSubstr("is not a platform; write system-architecture"),
-                               testing::HasSubstr("x86_64, aarch64")))
+    EXPECT_THAT(
+        platform_problem(name),
+        ::testing::AllOf(::testing::HasSubstr("is not a platform; write system-architecture"),
+                         ::testing::HasSubstr("x86_64, aarch64")))
         << name;
   }
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::platform_test

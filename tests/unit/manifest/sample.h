@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ephost::manifest::test {
+namespace ephost::manifest::testing {
 
 inline constexpr std::string_view kSample = R"(schema: 1
 provider: AcmeExecutionProvider
@@ -61,4 +61,4 @@ inline std::string small_manifest(std::string_view provider, std::string_view na
          "\nabi: { major: 1, minor: [0, 0] }\nlibrary: { " + std::string(libraries) + " }\n";
 }
 
-}  // namespace ephost::manifest::test
+}  // namespace ephost::manifest::testing

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ephost::manifest {
+namespace ephost::manifest::scalar_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -53,4 +53,4 @@ TEST(Scalar, PrintsNumbersThatParseToTheSameValue) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::scalar_test

@@ -9,7 +9,7 @@
 #include "host/manifest/manifest.h"
 #include "host/manifest/selection.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::schema_test {
 namespace {
 
 const std::filesystem::path kDirectory = EPHOST_MANIFEST_DIRECTORY;
@@ -54,4 +54,4 @@ TEST(Schema, ShippedSelectionIsAccepted) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::schema_test

@@ -13,15 +13,15 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::search_test {
 namespace {
 
 namespace fs = std::filesystem;
 using ephost::test::TempDirectory;
-using test::small_manifest;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::small_manifest;
 
 // Sets the environment variables that control the search and restores them at the end.
 class Environment {
@@ -242,9 +242,9 @@ TEST(Search, SkipsAManifestOfAnotherPlatformAndSaysWhatItHas) {
   const SearchResult result = search({dir.path()});
   EXPECT_THAT(result.found, IsEmpty());
   EXPECT_THAT(only_reason(result),
-              testing::AllOf(HasSubstr("NOT_FOUND: wrong platform"),
-                             HasSubstr("has no library for " + std::string(host_platform()) +
-                                       ", but only for android-arm, freebsd-riscv64; install")));
+              ::testing::AllOf(HasSubstr("NOT_FOUND: wrong platform"),
+                               HasSubstr("has no library for " + std::string(host_platform()) +
+                                         ", but only for android-arm, freebsd-riscv64; install")));
   EXPECT_EQ(result.skipped[0].identity->provider, "A");
 }
 
@@ -254,9 +254,10 @@ TEST(Search, SkipsAManifestWhoseLibraryIsMissing) {
   fs::remove(dir / "liba.so");
   const SearchResult result = search({dir.path()});
   EXPECT_THAT(result.found, IsEmpty());
-  EXPECT_THAT(only_reason(result), testing::AllOf(HasSubstr("NO_SUCHFILE: the library \"liba.so\""),
-                                                  HasSubstr("is missing; install it as \"" +
-                                                            (dir / "liba.so").native())));
+  EXPECT_THAT(
+      only_reason(result),
+      ::testing::AllOf(HasSubstr("NO_SUCHFILE: the library \"liba.so\""),
+                       HasSubstr("is missing; install it as \"" + (dir / "liba.so").native())));
 }
 
 TEST(Search, SkipsAManifestWhoseLibraryLeavesTheDirectoryThroughALink) {
@@ -409,4 +410,4 @@ TEST(LibraryChecksum, RefusesALibraryThatWasChanged) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::search_test

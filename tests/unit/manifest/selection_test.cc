@@ -9,12 +9,12 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::selection_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
 
 TEST(SelectionDevices, AreReadInTheirOrder) {
   const auto selection = parse_selection(
@@ -186,9 +186,9 @@ TEST(Selection, RefusesABadProviderName) {
 
 TEST(Selection, RefusesABadVersionRange) {
   EXPECT_THAT(error_with(">=2.1, <3", "~2"),
-              testing::AllOf(HasSubstr("sel.yaml:4:14: key \"providers[0].version\""),
-                             HasSubstr("is not a version range"),
-                             HasSubstr("a range is a list like \">=1.2, <2\"")));
+              ::testing::AllOf(HasSubstr("sel.yaml:4:14: key \"providers[0].version\""),
+                               HasSubstr("is not a version range"),
+                               HasSubstr("a range is a list like \">=1.2, <2\"")));
 }
 
 TEST(Selection, RefusesAProviderThatIsListedTwice) {
@@ -285,4 +285,4 @@ TEST(Selection, IsNotLoadedWhereOthersMayChangeIt) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::selection_test

@@ -5,10 +5,10 @@
 
 #include <string>
 
-namespace ephost::manifest {
+namespace ephost::manifest::version_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Version version(std::string_view text) { return Version::parse(text).value(); }
 
@@ -104,4 +104,4 @@ TEST(VersionRange, RefusesTextThatIsNotARange) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::version_test

@@ -8,11 +8,11 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::manifest {
+namespace ephost::manifest::yaml_tree_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using Kind = YamlNode::Kind;
 
 std::string error_of(std::string_view text) {
@@ -57,8 +57,8 @@ TEST(YamlTree, ReadsFlowAndBlockTextAlike) {
 TEST(YamlTree, SaysWhereTheTextIsNotYaml) {
   EXPECT_THAT(error_of("a: 1\nb: [1, 2\nc: 3\n"), StartsWith("a.yaml:3:"));
   EXPECT_THAT(error_of("a: 1\n\tb: 2\n"),
-              testing::AllOf(StartsWith("a.yaml:2:"), HasSubstr("not valid YAML"),
-                             HasSubstr("check indentation, quotes and brackets")));
+              ::testing::AllOf(StartsWith("a.yaml:2:"), HasSubstr("not valid YAML"),
+                               HasSubstr("check indentation, quotes and brackets")));
 }
 
 TEST(YamlTree, RefusesADuplicateKey) {
@@ -154,4 +154,4 @@ TEST(YamlTree, RefusesAnOversizedFileBeforeReadingIt) {
 }
 
 }  // namespace
-}  // namespace ephost::manifest
+}  // namespace ephost::manifest::yaml_tree_test

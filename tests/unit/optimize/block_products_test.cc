@@ -11,7 +11,7 @@
 #include "host/optimize/dead_code.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::block_products_test {
 namespace {
 
 using graph::ElementType;
@@ -198,4 +198,4 @@ TEST(BlockProducts, NeedAKernelAndFreeNodes) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::block_products_test

@@ -11,7 +11,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/optimize/folding_helpers.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::constant_folding_budget_test {
 namespace {
 
 using graph::ElementType;
@@ -214,4 +214,4 @@ TEST(FoldBudget, SparseConstantsBecomeDenseWithinIt) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::constant_folding_budget_test

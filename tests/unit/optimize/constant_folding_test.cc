@@ -12,7 +12,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/optimize/folding_helpers.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::constant_folding_test {
 namespace {
 
 using graph::ElementType;
@@ -340,4 +340,4 @@ TEST(ConstantFolding, EndsWhenItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::constant_folding_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::constant_nodes_test {
 namespace {
 
 using graph::ElementType;
@@ -143,4 +143,4 @@ TEST(ConstantNodes, IgnoreNodesOfTheSameNameInOtherDomains) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::constant_nodes_test

@@ -6,7 +6,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::dead_code_test {
 namespace {
 
 using graph::Graph;
@@ -89,4 +89,4 @@ TEST(DeadCode, RemovesANodeWithoutOutputs) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::dead_code_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::fold_budget_test {
 namespace {
 
 using graph::Graph;
@@ -64,4 +64,4 @@ TEST(FoldBudgetCount, NoLimitDoesNotOverflow) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::fold_budget_test

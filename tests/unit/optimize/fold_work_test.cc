@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::optimize {
+namespace ephost::optimize::fold_work_test {
 namespace {
 
 using graph::ElementType;
@@ -84,4 +84,4 @@ TEST(EvaluationWork, CountsTheTextOfStrings) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::fold_work_test

@@ -6,7 +6,7 @@
 #include "host/graph/checks.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::function_inlining_test {
 namespace {
 
 using graph::FunctionBody;
@@ -92,4 +92,4 @@ TEST(UniqueNames, StayShort) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::function_inlining_test

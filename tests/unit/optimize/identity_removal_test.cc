@@ -9,7 +9,7 @@
 #include "host/optimize/identity_rules.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::identity_removal_test {
 namespace {
 
 using graph::ElementType;
@@ -337,4 +337,4 @@ TEST(Passes, ThatDoNotExistAreRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::identity_removal_test

@@ -12,7 +12,7 @@
 #include "host/optimize/dead_code.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::quantized_operators_test {
 namespace {
 
 using graph::ElementType;
@@ -368,4 +368,4 @@ TEST(BareNodes, AreRemovedIfTheyAreFree) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::quantized_operators_test

@@ -10,7 +10,7 @@
 #include "host/optimize/dead_code.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::optimize {
+namespace ephost::optimize::scaled_products_test {
 namespace {
 
 using graph::ElementType;
@@ -143,4 +143,4 @@ TEST(ScaledProducts, NeedAKernelAndFreeNodes) {
 }
 
 }  // namespace
-}  // namespace ephost::optimize
+}  // namespace ephost::optimize::scaled_products_test

@@ -6,7 +6,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
-namespace ephost::partition {
+namespace ephost::partition::explain_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -79,4 +79,4 @@ TEST(Explain, TiesRefusalsToTheValidNodesTheyNamed) {
 }
 
 }  // namespace
-}  // namespace ephost::partition
+}  // namespace ephost::partition::explain_test

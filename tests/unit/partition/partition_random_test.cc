@@ -10,7 +10,7 @@
 #include "tests/unit/partition/fake_source.h"
 #include "tests/unit/partition/random_graph.h"
 
-namespace ephost::partition {
+namespace ephost::partition::partition_random_test {
 namespace {
 
 using graph::testing::below;
@@ -277,4 +277,4 @@ TEST(PartitionRandom, TakesTenThousandClaimsThatEachSpanTheWholeGraph) {
 }
 
 }  // namespace
-}  // namespace ephost::partition
+}  // namespace ephost::partition::partition_random_test

@@ -8,7 +8,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
-namespace ephost::partition {
+namespace ephost::partition::partition_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -305,4 +305,4 @@ TEST(Partition, EndsWhenItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace ephost::partition
+}  // namespace ephost::partition::partition_test

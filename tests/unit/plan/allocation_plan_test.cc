@@ -7,7 +7,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
-namespace ephost::plan {
+namespace ephost::plan::allocation_plan_test {
 namespace {
 
 using graph::ElementType;
@@ -432,4 +432,4 @@ TEST(AllocationPlan, NamesKindsAsOnnxRuntimeDoes) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::allocation_plan_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/plan/check/checker_example.h"
 
-namespace ephost::plan {
+namespace ephost::plan::copies_test {
 namespace {
 
 using testing::allocation_status;
@@ -249,4 +249,4 @@ TEST(MemoryPattern, AlignsEachBlockAsItsLocationWants) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::copies_test

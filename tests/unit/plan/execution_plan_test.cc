@@ -6,7 +6,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
-namespace ephost::plan {
+namespace ephost::plan::execution_plan_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -171,4 +171,4 @@ TEST(ExecutionPlan, PlansAGraphWithoutNodes) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::execution_plan_test

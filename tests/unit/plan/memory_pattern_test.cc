@@ -7,7 +7,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
-namespace ephost::plan {
+namespace ephost::plan::memory_pattern_test {
 namespace {
 
 using graph::ElementType;
@@ -143,4 +143,4 @@ TEST(MemoryPattern, RefusesSizesThatAddUpToMoreThan64Bits) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::memory_pattern_test

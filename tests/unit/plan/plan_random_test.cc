@@ -10,7 +10,7 @@
 #include "tests/unit/partition/random_graph.h"
 #include "tests/unit/plan/planned.h"
 
-namespace ephost::plan {
+namespace ephost::plan::plan_random_test {
 namespace {
 
 using graph::testing::below;
@@ -214,4 +214,4 @@ TEST(PlanRandom, PlansAHundredThousandNodes) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::plan_random_test

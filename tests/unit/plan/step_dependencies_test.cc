@@ -6,7 +6,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
-namespace ephost::plan {
+namespace ephost::plan::step_dependencies_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -171,4 +171,4 @@ TEST(StepDependencies, AStepWaitsForTheFormerUsersOfItsPlace) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::step_dependencies_test

@@ -6,6 +6,7 @@
 #include <cstring>
 
 namespace ephost::plugin {
+namespace adopt_test {
 
 // A table as it may look after two minor versions.
 struct Table {
@@ -16,8 +17,10 @@ struct Table {
   uint32_t added_later;
 };
 
+}  // namespace adopt_test
+
 template <>
-struct RecordLayout<Table> {
+struct RecordLayout<adopt_test::Table> {
   static constexpr std::string_view kName = "Table";
   static constexpr Field kFields[] = {{"struct_size", 0, 8, Need::kCovered},
                                       {"first", 8, 16, Need::kFunction},
@@ -26,6 +29,7 @@ struct RecordLayout<Table> {
                                       {"added_later", 36, 40}};
 };
 
+namespace adopt_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -217,4 +221,5 @@ TEST(AdoptComputation, RefusesAStateThatIsNeverReleased) {
 }
 
 }  // namespace
+}  // namespace adopt_test
 }  // namespace ephost::plugin

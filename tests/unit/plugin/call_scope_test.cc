@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-namespace ephost::plugin {
+namespace ephost::plugin::call_scope_test {
 namespace {
 
 class NumberedSteps final : public StepSites {
@@ -93,4 +93,4 @@ TEST(Describe, NamesSlotProviderAndSubject) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::call_scope_test

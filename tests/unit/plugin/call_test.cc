@@ -10,7 +10,7 @@
 
 #include "host/base/log.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::call_test {
 namespace {
 
 using ::testing::AllOf;
@@ -85,4 +85,4 @@ TEST(Call, LetsAThreadEnd) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::call_test

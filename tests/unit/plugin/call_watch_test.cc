@@ -11,7 +11,7 @@
 #include "host/base/log.h"
 #include "host/plugin/calls/call_scope.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::call_watch_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -110,4 +110,4 @@ TEST(CallWatch, NobodyWarnsWithoutOne) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::call_watch_test

@@ -9,7 +9,7 @@
 
 #include "host/plugin/calls/call_scope.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::crash_handler_test {
 namespace {
 
 constexpr CallSite kSite = {"TestProvider", "compile", "partition", "p0"};
@@ -155,4 +155,4 @@ TEST_F(CrashHandlerDeathTest, SaysNothingWithoutACall) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::crash_handler_test

@@ -15,7 +15,7 @@
 #include "host/plugin/calls/exit_guard.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::crash_records_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -155,4 +155,4 @@ TEST_F(CrashRecordsDeathTest, AreNoneWhereSeveralVersionsAreLoaded) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::crash_records_test

@@ -11,7 +11,7 @@
 #include "host/base/files/file.h"
 #include "tests/fixtures/fixtures.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::elf_summary_test {
 namespace {
 
 using ::testing::Contains;
@@ -76,4 +76,4 @@ TEST(SanitizersOf, IsNotMisledBySimilarNames) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::elf_summary_test

@@ -11,7 +11,7 @@
 
 #include "host/plugin/calls/call_scope.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::exit_guard_test {
 namespace {
 
 constexpr CallSite kSite = {"TestProvider", "compile", "partition", "p0"};
@@ -127,4 +127,4 @@ TEST_F(ExitGuardDeathTest, LeavesTheChildProcessesOfAPluginAlone) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::exit_guard_test

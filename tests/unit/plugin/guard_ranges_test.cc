@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ephost::plugin {
+namespace ephost::plugin::guard_ranges_test {
 namespace {
 
 uintptr_t address_of(const char* place) { return reinterpret_cast<uintptr_t>(place); }
@@ -49,4 +49,4 @@ TEST(GuardRanges, GoWithoutNamesWhereThereAreTooMany) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::guard_ranges_test

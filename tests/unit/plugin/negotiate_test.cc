@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace ephost::plugin {
+namespace ephost::plugin::negotiate_test {
 namespace {
 
 using ::testing::AllOf;
@@ -253,4 +253,4 @@ TEST(Negotiate, RefusesALayerOfAnotherNameOrVendor) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::negotiate_test

@@ -9,7 +9,7 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::quarantine_test {
 namespace {
 
 using std::chrono::seconds;
@@ -154,4 +154,4 @@ TEST_F(QuarantinedPlugin, IsNoneWithoutAFileAndAPolicy) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::quarantine_test

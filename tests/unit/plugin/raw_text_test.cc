@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ephost::plugin {
+namespace ephost::plugin::raw_text_test {
 namespace {
 
 std::string written(std::string_view text) {
@@ -25,4 +25,4 @@ TEST(RawText, CutsLongTextBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::raw_text_test

@@ -13,7 +13,7 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::registry_signature_test {
 namespace {
 
 using ::testing::AllOf;
@@ -169,4 +169,4 @@ TEST_F(RegistrySignature, OfAStricterSessionIsJudgedForThatSession) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::registry_signature_test

@@ -12,7 +12,7 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::registry_test {
 namespace {
 
 using ::testing::AllOf;
@@ -347,4 +347,4 @@ TEST(Registry, LoadsFromManyThreadsAtOnce) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::registry_test

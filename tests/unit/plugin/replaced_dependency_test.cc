@@ -18,7 +18,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/plugin/attacked_plugin.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::replaced_dependency_test {
 namespace {
 
 using ::testing::AllOf;
@@ -308,4 +308,4 @@ TEST_F(UnlistedDependency, IsKeptFromAStricterSessionThatComesLater) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::replaced_dependency_test

@@ -21,7 +21,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/plugin/attacked_plugin.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::replaced_library_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -200,4 +200,4 @@ TEST(MappedLines, CountsWhatIsMappedForMoreThanReading) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::replaced_library_test

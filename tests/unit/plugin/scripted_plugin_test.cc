@@ -14,7 +14,7 @@
 #include "tests/support/fake_host.h"
 #include "tests/support/fake_run.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::scripted_plugin_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -279,4 +279,4 @@ TEST(ScriptedPlugin, OffersTwoProviders) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::scripted_plugin_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::system_libraries_test {
 namespace {
 
 using ::testing::Contains;
@@ -53,4 +53,4 @@ TEST(SystemLibraries, DoNotLieBehindAWayOutOfTheirFolders) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::system_libraries_test

@@ -22,7 +22,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/plugin/attacked_plugin.h"
 
-namespace ephost::plugin {
+namespace ephost::plugin::writable_files_test {
 namespace {
 
 using ::testing::AllOf;
@@ -149,4 +149,4 @@ TEST_F(WritableFiles, MakeASignatureWorthless) {
 }
 
 }  // namespace
-}  // namespace ephost::plugin
+}  // namespace ephost::plugin::writable_files_test

@@ -8,7 +8,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::evaluator_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -95,4 +95,4 @@ TEST(KernelEvaluator, TellsAKernelThatItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::evaluator_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ephost::runtime {
+namespace ephost::runtime::memory_pool_test {
 namespace {
 
 TEST(MemoryPool, ReusesABlockThatWasGivenBack) {
@@ -62,4 +62,4 @@ TEST(ScratchArena, GivesNothingForAnImpossibleSize) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::memory_pool_test

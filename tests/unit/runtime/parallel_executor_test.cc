@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace ephost::runtime {
+namespace ephost::runtime::parallel_executor_test {
 namespace {
 
 // Dependencies from pairs of steps, the second of which waits for the first.
@@ -145,4 +145,4 @@ TEST(ParallelExecutor, RunsNoSteps) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::parallel_executor_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::runtime {
+namespace ephost::runtime::pattern_cache_test {
 namespace {
 
 std::shared_ptr<const TracedPattern> pattern() { return std::make_shared<TracedPattern>(); }
@@ -34,4 +34,4 @@ TEST(PatternCache, ForgetsTheLeastRecentlyUsed) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::pattern_cache_test

@@ -7,7 +7,7 @@
 
 #include "host/plugin/calls/call_watch.h"
 
-namespace ephost {
+namespace ephost::environment_test {
 namespace {
 
 using Action = void (*)(int);
@@ -75,4 +75,4 @@ TEST_F(EnvironmentTest, RefusesANegativeTimeForWarnings) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::environment_test

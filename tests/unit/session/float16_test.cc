@@ -9,7 +9,7 @@
 
 #include "host/runtime/values/value.h"
 
-namespace ephost {
+namespace ephost::float16_test {
 namespace {
 
 struct Format {
@@ -182,4 +182,4 @@ TEST(ElementTypeOf, TellsTheTwoShortFloatsApart) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::float16_test

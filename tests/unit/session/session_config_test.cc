@@ -6,7 +6,7 @@
 
 #include "host/session/config/config_entries.h"
 
-namespace ephost::session {
+namespace ephost::session::session_config_test {
 namespace {
 
 Result<SessionConfig> read(std::string key, std::string value,
@@ -328,4 +328,4 @@ TEST(ConfigEntries, HaveDefaultsThatChangeNothingWhereTheseAreValues) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::session_config_test

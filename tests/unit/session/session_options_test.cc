@@ -4,7 +4,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::session_options_test {
 namespace {
 
 TEST(SessionOptions, TheLastEntryOfAKeyStands) {
@@ -77,4 +77,4 @@ TEST(SessionOptions, PassesOnWhatIsWrongWithASelection) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::session_options_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::value_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST_F(PublicValueFile, RefusesAFileThatHoldsAnotherMessage) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::value_file_test

@@ -10,7 +10,7 @@
 #include "host/base/format.h"
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::interoperation_test {
 namespace {
 
 constexpr const char* kPassphrase = "correct horse";
@@ -45,7 +45,7 @@ class Interoperation : public ::testing::Test {
 };
 
 TEST_F(Interoperation, TheToolVerifiesOurSignatures) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   folder_.write("content", "some content\n");
   folder_.write("key.pub", to_text(key.public_key()));
   const std::string comment = to_text(
@@ -58,7 +58,7 @@ TEST_F(Interoperation, TheToolVerifiesOurSignatures) {
 }
 
 TEST_F(Interoperation, TheToolSignsWithOurPlainKeys) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   folder_.write("content", "some content\n");
   folder_.write("key.pub", to_text(key.public_key()));
   folder_.write("key.key", key.to_text("").value());
@@ -67,7 +67,7 @@ TEST_F(Interoperation, TheToolSignsWithOurPlainKeys) {
 }
 
 TEST_F(Interoperation, TheToolSignsWithOurEncryptedKeys) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   folder_.write("content", "some content\n");
   folder_.write("key.pub", to_text(key.public_key()));
   folder_.write("key.key", key.to_text(kPassphrase).value());
@@ -104,4 +104,4 @@ TEST_F(Interoperation, WeSignWithKeysOfTheTool) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::interoperation_test

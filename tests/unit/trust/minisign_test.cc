@@ -8,7 +8,7 @@
 
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::minisign_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -30,7 +30,7 @@ TEST(Minisign, ReadsAPublishedKey) {
 }
 
 TEST(Minisign, VerifiesWhatItSigned) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const Signature made = key.sign(as_bytes("content"), "a trusted comment");
   const auto read = parse_signature(to_text(made));
   ASSERT_TRUE(read.ok()) << read.status().message();
@@ -38,12 +38,12 @@ TEST(Minisign, VerifiesWhatItSigned) {
   EXPECT_TRUE(verify(*read, key.public_key(), as_bytes("content")).ok());
   EXPECT_THAT(verify(*read, key.public_key(), as_bytes("Content")).message(),
               HasSubstr("not a signature of this content"));
-  EXPECT_THAT(verify(*read, test::make_key().public_key(), as_bytes("content")).message(),
+  EXPECT_THAT(verify(*read, testing::make_key().public_key(), as_bytes("content")).message(),
               HasSubstr("made with another key"));
 }
 
 TEST(Minisign, NoticesAChangedTrustedComment) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   Signature signature = key.sign(as_bytes("content"), "expires:2027");
   signature.trusted_comment = "expires:2037";
   EXPECT_THAT(verify(signature, key.public_key(), as_bytes("content")).message(),
@@ -51,7 +51,7 @@ TEST(Minisign, NoticesAChangedTrustedComment) {
 }
 
 TEST(Minisign, DoesNotTakeTheOlderFormForTheNewerOne) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   Signature signature = key.sign(as_bytes("content"), "");
   signature.prehashed = false;
   EXPECT_FALSE(verify(signature, key.public_key(), as_bytes("content")).ok());
@@ -66,7 +66,7 @@ void PrintTo(const Malformed& malformed, std::ostream* out) { *out << malformed.
 
 class MalformedSignature : public ::testing::TestWithParam<Malformed> {};
 
-const std::string kGood = to_text(test::make_key().sign(as_bytes("content"), "a comment"));
+const std::string kGood = to_text(testing::make_key().sign(as_bytes("content"), "a comment"));
 
 std::string with(std::string_view before, std::string_view after) {
   std::string text = kGood;
@@ -118,4 +118,4 @@ TEST(Minisign, RefusesMalformedKeys) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::minisign_test

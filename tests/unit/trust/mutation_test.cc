@@ -7,7 +7,7 @@
 
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::mutation_test {
 namespace {
 
 constexpr int kRounds = 20000;
@@ -58,7 +58,7 @@ std::string_view vouched(std::string_view text) {
 }
 
 TEST(Mutations, OfASignatureNeverVerify) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const std::string good = to_text(key.sign(as_bytes(kContent), "timestamp:1\tfile:content"));
   Mutator mutator;
   int parsed = 0;
@@ -73,7 +73,7 @@ TEST(Mutations, OfASignatureNeverVerify) {
 }
 
 TEST(Mutations, OfAPublicKeyNeverVerify) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const Signature signature = key.sign(as_bytes(kContent), "");
   const std::string good = to_text(key.public_key());
   Mutator mutator;
@@ -91,7 +91,7 @@ TEST(Mutations, OfAPublicKeyNeverVerify) {
 }
 
 TEST(Mutations, OfTheContentNeverVerify) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const Signature signature = key.sign(as_bytes(kContent), "");
   Mutator mutator;
   for (int i = 0; i < kRounds / 4; ++i) {
@@ -102,7 +102,7 @@ TEST(Mutations, OfTheContentNeverVerify) {
 }
 
 TEST(Mutations, OfASecretKeyAreRefusedOrHarmless) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const std::string good = key.to_text("").value();
   Mutator mutator;
   for (int i = 0; i < kRounds; ++i) {
@@ -117,4 +117,4 @@ TEST(Mutations, OfASecretKeyAreRefusedOrHarmless) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::mutation_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::trust {
+namespace ephost::trust::policy_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(Policy, IsolationOfTheEnvironmentIsRead) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::policy_test

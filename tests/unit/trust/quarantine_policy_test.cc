@@ -10,7 +10,7 @@
 #include "host/trust/policy.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::trust {
+namespace ephost::trust::quarantine_policy_test {
 namespace {
 
 using std::chrono::seconds;
@@ -102,4 +102,4 @@ TEST_F(QuarantinePolicies, OfTheMachineAreNeverIgnored) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::quarantine_policy_test

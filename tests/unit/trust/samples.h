@@ -15,7 +15,7 @@
 #include "host/trust/verifier.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::trust::test {
+namespace ephost::trust::testing {
 
 inline SecretKey make_key() { return std::move(SecretKey::generate()).value(); }
 
@@ -67,4 +67,4 @@ struct Plugin {
   int64_t now = 1'800'000'000;  // 15 January 2027
 };
 
-}  // namespace ephost::trust::test
+}  // namespace ephost::trust::testing

@@ -11,7 +11,7 @@
 #include "host/trust/trusted_keys.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::trust {
+namespace ephost::trust::schema_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -47,4 +47,4 @@ TEST(TrustSchema, KeysAndRevocationsAreAccepted) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::schema_test

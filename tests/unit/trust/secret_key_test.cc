@@ -7,7 +7,7 @@
 
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::secret_key_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -17,7 +17,7 @@ std::string write(const SecretKey& key, std::string_view passphrase) {
 }
 
 TEST(SecretKey, ComesBackFromItsFile) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const std::string file = write(key, "");
   EXPECT_FALSE(needs_passphrase(file).value());
   const auto read = open_secret_key(file, "");
@@ -27,7 +27,7 @@ TEST(SecretKey, ComesBackFromItsFile) {
 }
 
 TEST(SecretKey, IsEncryptedWithItsPassphrase) {
-  const SecretKey key = test::make_key();
+  const SecretKey key = testing::make_key();
   const std::string file = write(key, "open sesame");
   EXPECT_TRUE(needs_passphrase(file).value());
   const auto read = open_secret_key(file, "open sesame");
@@ -38,7 +38,7 @@ TEST(SecretKey, IsEncryptedWithItsPassphrase) {
 }
 
 TEST(SecretKey, DiffersFromKeyToKey) {
-  EXPECT_NE(test::make_key().public_key(), test::make_key().public_key());
+  EXPECT_NE(testing::make_key().public_key(), testing::make_key().public_key());
 }
 
 // Changes one byte of the decoded key, which is in the second line.
@@ -50,7 +50,7 @@ std::string damage(const std::string& file, size_t digit) {
 }
 
 TEST(SecretKey, IsRefusedWhereverItIsDamaged) {
-  const std::string file = write(test::make_key(), "");
+  const std::string file = write(testing::make_key(), "");
   constexpr size_t kSaltAndLimits = 8, kKeyId = 72, kDigits = 208;
   for (size_t digit = 0; digit < kDigits; ++digit) {
     // A key without a passphrase has no use for these.
@@ -60,7 +60,7 @@ TEST(SecretKey, IsRefusedWhereverItIsDamaged) {
 }
 
 TEST(SecretKey, DoesNotWorkForeverForAHostileFile) {
-  std::string file = write(test::make_key(), "");
+  std::string file = write(testing::make_key(), "");
   const size_t begin = file.find('\n') + 1;
   file.replace(begin, 8, "RWRTY0Iy");   // "Ed", "Sc", "B2": encrypted
   file.replace(begin + 56, 4, "////");  // work and memory beyond all bounds
@@ -70,8 +70,8 @@ TEST(SecretKey, DoesNotWorkForeverForAHostileFile) {
 
 TEST(SecretKey, IsNotReadFromOtherFiles) {
   EXPECT_FALSE(needs_passphrase("").ok());
-  EXPECT_FALSE(needs_passphrase(to_text(test::make_key().public_key())).ok());
+  EXPECT_FALSE(needs_passphrase(to_text(testing::make_key().public_key())).ok());
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::secret_key_test

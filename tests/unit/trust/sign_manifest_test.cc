@@ -9,15 +9,15 @@
 #include "host/manifest/platform.h"
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::sign_manifest_test {
 namespace {
 
-using test::kManifest;
-using test::Plugin;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
+using testing::kManifest;
+using testing::Plugin;
 
 std::string sha256(std::string_view content) { return sha256_of(as_bytes(content)).value(); }
 
@@ -155,4 +155,4 @@ TEST(CompleteManifest, SaysWhereNothingCanBeAdded) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::sign_manifest_test

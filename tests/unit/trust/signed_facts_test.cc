@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::trust {
+namespace ephost::trust::signed_facts_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST(SignedFacts, TimesHaveOneSpelling) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::signed_facts_test

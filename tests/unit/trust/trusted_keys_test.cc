@@ -10,7 +10,7 @@
 
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::trusted_keys_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,7 +39,7 @@ TEST_F(TrustedKeysTest, ThereNeedNotBeAny) {
 }
 
 TEST_F(TrustedKeysTest, AreNotMissedBecauseOfAShortSuffix) {
-  add("user", {.key = test::make_key().public_key()});
+  add("user", {.key = testing::make_key().public_key()});
   folder_.write("user/list.yml", "revocations: 1\nfiles: [\"" + std::string(64, 'a') + "\"]\n");
   const auto keys = load();
   ASSERT_TRUE(keys.ok()) << keys.status().message();
@@ -48,7 +48,7 @@ TEST_F(TrustedKeysTest, AreNotMissedBecauseOfAShortSuffix) {
 
 TEST_F(TrustedKeysTest, CountWhateverTheUmaskIs) {
   const mode_t before = ::umask(0);
-  add("config/ephost/trust", {.key = test::make_key().public_key()});
+  add("config/ephost/trust", {.key = testing::make_key().public_key()});
   ::umask(before);
   const auto keys = load_trusted_keys({.user = folder_ / "config/ephost/trust"}, true);
   ASSERT_TRUE(keys.ok()) << keys.status().message();
@@ -56,7 +56,7 @@ TEST_F(TrustedKeysTest, CountWhateverTheUmaskIs) {
 }
 
 TEST_F(TrustedKeysTest, ComeBackAsTheyWereAdded) {
-  const TrustedKey added{.key = test::make_key().public_key(),
+  const TrustedKey added{.key = testing::make_key().public_key(),
                          .name = "Acme \"Corp\" \\ x",
                          .providers = {"AcmeExecutionProvider", "BcmeExecutionProvider"},
                          .models = true,
@@ -76,8 +76,8 @@ TEST_F(TrustedKeysTest, ComeBackAsTheyWereAdded) {
 
 TEST_F(TrustedKeysTest, AreTheMachinesFirst) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make what root trusts";
-  add("user", {.key = test::make_key().public_key(), .name = "mine"});
-  add("machine", {.key = test::make_key().public_key(), .name = "ours"});
+  add("user", {.key = testing::make_key().public_key(), .name = "mine"});
+  add("machine", {.key = testing::make_key().public_key(), .name = "ours"});
   const auto all = load();
   ASSERT_TRUE(all.ok()) << all.status().message();
   ASSERT_THAT(all->keys, SizeIs(2));
@@ -89,7 +89,7 @@ TEST_F(TrustedKeysTest, AreTheMachinesFirst) {
 }
 
 TEST_F(TrustedKeysTest, MayBePublicKeyFiles) {
-  const PublicKey key = test::make_key().public_key();
+  const PublicKey key = testing::make_key().public_key();
   fs::create_directory(folder_ / "user");
   folder_.write("user/acme.pub", to_text(key));
   folder_.write("user/README", "not a key");
@@ -133,7 +133,7 @@ TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayReplaceTheirFolder) {
 }
 
 TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayWrite) {
-  add("user", {.key = test::make_key().public_key()});
+  add("user", {.key = testing::make_key().public_key()});
   const fs::path file = *fs::directory_iterator(folder_ / "user");
   for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
     for (const fs::path& path : {fs::path(folder_ / "user"), file}) {
@@ -149,7 +149,7 @@ TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayWrite) {
 }
 
 TEST_F(TrustedKeysTest, AreRefusedWhereOthersOwn) {
-  add("user", {.key = test::make_key().public_key()});
+  add("user", {.key = testing::make_key().public_key()});
   if (::chown((folder_ / "user").c_str(), 12345, 12345) != 0) {
     GTEST_SKIP() << "only root can give a folder away";
   }
@@ -158,7 +158,7 @@ TEST_F(TrustedKeysTest, AreRefusedWhereOthersOwn) {
 
 TEST_F(TrustedKeysTest, AreReadStrictly) {
   fs::create_directory(folder_ / "user");
-  const std::string key = encode_public_key(test::make_key().public_key());
+  const std::string key = encode_public_key(testing::make_key().public_key());
   const auto error_of = [&](const std::string& text) {
     folder_.write("user/a.yaml", text);
     return error();
@@ -179,7 +179,7 @@ TEST_F(TrustedKeysTest, AreReadStrictly) {
 }
 
 TEST_F(TrustedKeysTest, RevocationsAddUp) {
-  const KeyId one = test::make_key().public_key().id;
+  const KeyId one = testing::make_key().public_key().id;
   const std::string sha256(64, 'a');
   ASSERT_TRUE(revoke(folder_ / "user", {.keys = {one}}).ok());
   ASSERT_TRUE(revoke(folder_ / "user", {.files = {sha256}}).ok());
@@ -206,4 +206,4 @@ TEST(TrustPlaces, FollowTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::trusted_keys_test

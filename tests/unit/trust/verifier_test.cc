@@ -7,14 +7,14 @@
 
 #include "tests/unit/trust/samples.h"
 
-namespace ephost::trust {
+namespace ephost::trust::verifier_test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::make_key;
-using test::Plugin;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::make_key;
+using testing::Plugin;
 
 std::string problem(const Plugin& plugin) {
   const SignatureState state = plugin.examine();
@@ -246,4 +246,4 @@ TEST_F(ModelSignature, IsNotFoundForAModelInMemory) {
 }
 
 }  // namespace
-}  // namespace ephost::trust
+}  // namespace ephost::trust::verifier_test

@@ -7,7 +7,7 @@
 
 #include "tests/integration/session/caching/cache_reuse_sample.h"
 
-namespace ephost {
+namespace ephost::cache_reuse_ingredients_test {
 namespace {
 
 using Outcome = CacheUse::Outcome;
@@ -129,4 +129,4 @@ TEST_F(CacheReuse, ARebuiltLibraryOfAnotherProviderCompilesNothing) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::cache_reuse_ingredients_test

@@ -4,7 +4,7 @@
 #include "tests/integration/session/caching/cache_reuse_sample.h"
 #include "tests/integration/session/flow_models.h"
 
-namespace ephost {
+namespace ephost::cache_reuse_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -272,4 +272,4 @@ TEST_F(CacheReuse, CompileModelWritesTheSameFilesFromReusedContexts) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::cache_reuse_test

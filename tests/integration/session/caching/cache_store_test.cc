@@ -22,7 +22,7 @@
 #include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::cache_store_test {
 namespace {
 
 using Outcome = CacheUse::Outcome;
@@ -449,4 +449,4 @@ TEST_F(CacheStoreSession, ThreadsUseOneStoreAtOnce) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::cache_store_test

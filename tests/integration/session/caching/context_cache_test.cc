@@ -12,7 +12,7 @@
 #include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::context_cache_test {
 namespace {
 
 using test::environment;
@@ -375,4 +375,4 @@ TEST(ContextCache, PrefixesTheNamesOfItsNodes) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::context_cache_test

@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::dimension_overrides_test {
 namespace {
 
 using test::environment;
@@ -146,4 +146,4 @@ TEST(DimensionOverridesOfASession, ComeFromASelectionFileToo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::dimension_overrides_test

@@ -4,7 +4,7 @@
 #include "host/session/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::given_initializers_test {
 namespace {
 
 using test::LogCapture;
@@ -337,4 +337,4 @@ TEST_F(FilesInMemory, BelongToTheKeyOfTheCacheStore) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::given_initializers_test

@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::model_metadata_test {
 namespace {
 
 using test::scripted;
@@ -82,4 +82,4 @@ TEST_F(ModelMetadataTest, IsTheSameIfTheCacheStoreHasTheModel) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::model_metadata_test

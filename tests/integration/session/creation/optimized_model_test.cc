@@ -4,7 +4,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::optimized_model_test {
 namespace {
 
 using test::environment;
@@ -200,4 +200,4 @@ TEST_F(OptimizedModel, IsNotWrittenWhereNoSessionIsCreated) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::optimized_model_test

@@ -4,7 +4,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::overridable_initializers_test {
 namespace {
 
 using test::float_type;
@@ -179,4 +179,4 @@ TEST_F(OverridableInitializers, AgreeWithOtherInputsAboutNamedExtents) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::overridable_initializers_test

@@ -17,7 +17,7 @@
 #include "tests/integration/session/deaths/plugin_life.h"
 #include "tests/unit/worker/process_contents.h"
 
-namespace ephost {
+namespace ephost::deaths_test {
 namespace {
 
 using test::PluginLife;
@@ -162,7 +162,7 @@ class Deaths : public ::testing::Test {
   }
   static void SetUpTestSuite() {
     ::setenv("EPHOST_QUARANTINE", "off", 1);  // its file belongs to the user
-    ::setenv("EPHOST_WORKER_PROGRAM", EPHOST_WORKER, 1);
+    ::setenv("EPHOST_WORKER_PROGRAM", EPHOST_WORKER_PROGRAM, 1);
     life_ = new PluginLife;
     SessionOptions options;
     options.add_config_entry("session.isolation.cpu", "worker");
@@ -340,4 +340,4 @@ TEST_F(Deaths, EndlessWorkEndsAtTheLimitOfTheProcessor) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::deaths_test

@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/devices/device_sample.h"
 
-namespace ephost {
+namespace ephost::device_faults_test {
 namespace {
 
 using test::alternating;
@@ -93,4 +93,4 @@ TEST_F(DeviceFault, GoesOnAfterAFailedRun) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::device_faults_test

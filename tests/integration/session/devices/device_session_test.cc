@@ -9,7 +9,7 @@
 #include "tests/integration/session/devices/device_sample.h"
 #include "tests/support/allocation_counter.h"
 
-namespace ephost {
+namespace ephost::device_session_test {
 namespace {
 
 using test::alternating;
@@ -379,4 +379,4 @@ TEST_F(DeviceSession, DoesNotTakeAnInputOnTheDeviceForAnOutput) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::device_session_test

@@ -6,7 +6,7 @@
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 
-namespace ephost {
+namespace ephost::creation_recovery_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -285,4 +285,4 @@ TEST_F(CreationRecoveryTest, CompilingAModelGoesOnAsSessionsDo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::creation_recovery_test

@@ -14,7 +14,7 @@
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::isolation_test {
 namespace {
 
 using test::Variable;
@@ -262,4 +262,4 @@ TEST_F(IsolationTest, KernelsOfASingleNodeHaveItsValuesByNumber) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::isolation_test

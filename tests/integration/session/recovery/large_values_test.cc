@@ -4,7 +4,7 @@
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::large_values_test {
 namespace {
 
 using test::Variable;
@@ -51,4 +51,4 @@ TEST(LargeValues, ComeFromAWorkerInPieces) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::large_values_test

@@ -9,7 +9,7 @@
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 
-namespace ephost {
+namespace ephost::recovery_test {
 namespace {
 
 using test::count;
@@ -366,4 +366,4 @@ TEST_F(RecoveryTest, RefusesWhatCannotGoTogether) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::recovery_test

@@ -5,7 +5,7 @@
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::served_host_test {
 namespace {
 
 using test::constant;
@@ -88,4 +88,4 @@ TEST(WorkerMemory, ThatRunsOutInARunFailsTheRunAndNotTheWorker) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::served_host_test

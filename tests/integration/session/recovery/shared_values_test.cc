@@ -9,7 +9,7 @@
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::shared_values_test {
 namespace {
 
 using test::Variable;
@@ -97,4 +97,4 @@ TEST_F(SharedValues, AreNotThoseOfAForkedProcess) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::shared_values_test

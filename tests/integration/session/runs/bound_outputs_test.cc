@@ -13,7 +13,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::bound_outputs_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -204,4 +204,4 @@ TEST_F(BoundOutputsTest, PartsOfSequencesAreReadToo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::bound_outputs_test

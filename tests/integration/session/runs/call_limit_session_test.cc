@@ -8,7 +8,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::call_limit_session_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -132,4 +132,4 @@ INSTANTIATE_TEST_SUITE_P(Limits, CallLimitSession, ::testing::Values(1U, 2U, 3U,
                          });
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::call_limit_session_test

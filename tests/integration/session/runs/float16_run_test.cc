@@ -7,7 +7,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::float16_run_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -70,4 +70,4 @@ TYPED_TEST(Float16Run, ConvertsAsTheCpuProviderDoes) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::float16_run_test

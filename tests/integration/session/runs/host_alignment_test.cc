@@ -6,7 +6,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::host_alignment_test {
 namespace {
 
 using test::scripted;
@@ -130,4 +130,4 @@ TEST(HostAlignmentSession, RefusesWhatIsNoAlignment) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::host_alignment_test

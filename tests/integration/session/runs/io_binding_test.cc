@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::io_binding_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST_F(IoBindingTest, InputsAndOutputsLieInHostMemory) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::io_binding_test

@@ -7,7 +7,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::logging_test {
 namespace {
 
 using ::testing::AllOf;
@@ -203,4 +203,4 @@ TEST_F(LoggingTest, GetsTheMessagesOfOtherFunctionsToo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::logging_test

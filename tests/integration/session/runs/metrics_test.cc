@@ -8,7 +8,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::metrics_test {
 namespace {
 
 using test::scripted;
@@ -199,10 +199,11 @@ TEST_F(MetricsTest, ComeAsText) {
   ASSERT_TRUE(session.ok() && test::run(*session).ok());
   const auto text = environment_.prometheus_text();
   ASSERT_TRUE(text.ok());
-  EXPECT_THAT(*text, testing::HasSubstr("\nephost_runs_total{providers=\"ScriptedExecutionProvider,"
-                                        "CPUExecutionProvider\",outcome=\"succeeded\"} 1\n"));
-  EXPECT_THAT(*text, testing::HasSubstr("\nephost_live_sessions 1\n"));
+  EXPECT_THAT(*text,
+              ::testing::HasSubstr("\nephost_runs_total{providers=\"ScriptedExecutionProvider,"
+                                   "CPUExecutionProvider\",outcome=\"succeeded\"} 1\n"));
+  EXPECT_THAT(*text, ::testing::HasSubstr("\nephost_live_sessions 1\n"));
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::metrics_test

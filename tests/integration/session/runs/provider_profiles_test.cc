@@ -3,7 +3,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::provider_profiles_test {
 namespace {
 
 using test::scripted;
@@ -97,4 +97,4 @@ TEST_F(ProviderProfilesTest, AreOfOneSessionOfAGroupAtATime) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::provider_profiles_test

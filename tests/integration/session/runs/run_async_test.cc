@@ -11,7 +11,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::run_async_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -290,4 +290,4 @@ TEST_F(RunAsyncTest, SurvivesACallbackThatThrows) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::run_async_test

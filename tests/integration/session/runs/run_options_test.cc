@@ -8,7 +8,7 @@
 
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::run_options_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -231,4 +231,4 @@ TEST_F(RunOptionsTest, StartsNoStepAfterTheDeadline) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::run_options_test

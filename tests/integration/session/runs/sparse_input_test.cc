@@ -4,7 +4,7 @@
 #include "host/runtime/values/sparse_tensor.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::sparse_input_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -107,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(Declared, SparseInput,
                          });
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::sparse_input_test

@@ -10,7 +10,7 @@
 #include "host/session/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
 
-namespace ephost {
+namespace ephost::threading_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST_F(ThreadingTest, TheEnvironmentChecksItsOptions) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::threading_test

@@ -8,7 +8,7 @@
 #include "host/context/metadata.h"
 #include "tests/integration/session/shapes/open_sample.h"
 
-namespace ephost {
+namespace ephost::profile_contexts_test {
 namespace {
 
 using test::fixed;
@@ -238,4 +238,4 @@ TEST_F(ProfileContexts, ShowWhatProvidersWouldTake) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::profile_contexts_test

@@ -8,7 +8,7 @@
 
 #include "tests/integration/session/shapes/open_sample.h"
 
-namespace ephost {
+namespace ephost::specialization_test {
 namespace {
 
 using test::fixed;
@@ -367,4 +367,4 @@ TEST_F(SpecializationTest, RefusesShapesOutsideOfTheProfilesThatTheModelWasCompi
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::specialization_test

@@ -7,7 +7,7 @@
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/shapes/open_sample.h"
 
-namespace ephost {
+namespace ephost::specialized_results_test {
 namespace {
 
 using graph::symbolic_dim;
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Models, SpecializedResults,
                          [](const auto& parameter) { return parameter.param.name; });
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::specialized_results_test

@@ -17,14 +17,14 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::atomic_file_test {
 namespace {
 
 namespace fs = std::filesystem;
 using test::FaultyFileSystem;
 using test::TempDirectory;
-using testing::AnyOf;
-using testing::HasSubstr;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 std::string content_of(const fs::path& path) {
   const Result<std::string> content = read_file(path);
@@ -348,4 +348,4 @@ TEST(AtomicFile, DoesNotMixTwoWriters) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::atomic_file_test

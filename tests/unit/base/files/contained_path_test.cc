@@ -14,12 +14,12 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::contained_path_test {
 namespace {
 
 namespace fs = std::filesystem;
 using test::TempDirectory;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -105,7 +105,7 @@ TEST(ContainedPathOnExchange, IsNotLeftWhereALinkTakesThePlaceOfWhatWasChecked) 
   }
 }
 
-class ContainedPath : public testing::TestWithParam<const FileSystem*> {
+class ContainedPath : public ::testing::TestWithParam<const FileSystem*> {
  protected:
   static Result<fs::path> open(const fs::path& base, std::string_view path) {
     EPHOST_ASSIGN_OR_RETURN(const InputFile file,
@@ -123,7 +123,7 @@ class ContainedPath : public testing::TestWithParam<const FileSystem*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kernels, ContainedPath,
-                         testing::Values(&posix_file_system(), &kOldKernel, &kFiltered));
+                         ::testing::Values(&posix_file_system(), &kOldKernel, &kFiltered));
 
 TEST_P(ContainedPath, ResolvesAFileInTheFolder) {
   TempDirectory dir;
@@ -292,4 +292,4 @@ TEST_P(ContainedPath, RefusesANameThatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::contained_path_test

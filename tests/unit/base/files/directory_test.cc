@@ -5,11 +5,11 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::directory_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(ListDirectory, GivesTheNamesInOrder) {
   const test::TempDirectory dir;
@@ -31,4 +31,4 @@ TEST(ListDirectory, SaysWhyAFolderCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::directory_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::failure_records_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -179,4 +179,4 @@ TEST(FailuresFile, IsInTheFolderForTheStateOfTheUser) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::failure_records_test

@@ -12,7 +12,7 @@
 #include "host/base/files/file.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::file_system_test {
 namespace {
 
 constexpr rlim_t kMaxBytes = 4096;
@@ -76,4 +76,4 @@ TEST(PosixFileSystem, ASignalThatWasPendingStaysSo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::file_system_test

@@ -11,13 +11,13 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::file_test {
 namespace {
 
 namespace fs = std::filesystem;
 using test::FaultyFileSystem;
 using test::TempDirectory;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -183,4 +183,4 @@ TEST(InputFile, ReadsFrontToBack) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::file_test

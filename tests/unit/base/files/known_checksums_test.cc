@@ -13,7 +13,7 @@
 #include "host/base/files/file.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::known_checksums_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,7 +45,7 @@ MappedFile open(const fs::path& path, const FileSystem& file_system = kHourOld) 
   return *MappedFile::open(path, file_system);
 }
 
-class KnownChecksumsTest : public testing::Test {
+class KnownChecksumsTest : public ::testing::Test {
  protected:
   TempDirectory dir_;
   fs::path path_ = dir_.write("data", std::string(kLarge, 'a'));
@@ -183,4 +183,4 @@ TEST(KnownChecksums, StandInTheUsersRuntimeFolder) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::known_checksums_test

@@ -14,7 +14,7 @@
 #include "host/base/shared_memory.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::mapped_pages_test {
 namespace {
 
 // The number of pages of the range that are currently mapped into the process's memory.
@@ -88,4 +88,4 @@ TEST(MappedPages, OfAFileThatWasReplacedAreNotShared) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::mapped_pages_test

@@ -6,7 +6,7 @@
 #include "host/base/files/file.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::operation_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ TEST(OperationFiles, CompareWithAllOfAnotherOperation) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::operation_files_test

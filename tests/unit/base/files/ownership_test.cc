@@ -14,7 +14,7 @@
 #include "host/base/files/file_descriptor.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::ownership_test {
 namespace {
 
 using ::testing::AllOf;
@@ -201,4 +201,4 @@ TEST_F(Ownership, GivesUpOnLinksThatLeadInACircle) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::ownership_test

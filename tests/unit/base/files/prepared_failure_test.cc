@@ -13,7 +13,7 @@
 #include "host/base/files/file_descriptor.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::prepared_failure_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -105,4 +105,4 @@ TEST_F(PreparedFailures, AreNoneWithoutAFile) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::prepared_failure_test

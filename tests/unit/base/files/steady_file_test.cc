@@ -10,7 +10,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost {
+namespace ephost::steady_file_test {
 namespace {
 
 // Every file lies on a file system of this type.
@@ -38,7 +38,7 @@ class OthersFiles : public FileSystemOfKind {
 
 const FileSystemOfKind kExt4(EXT4_SUPER_MAGIC);
 
-class SteadyFile : public testing::Test {
+class SteadyFile : public ::testing::Test {
  protected:
   ~SteadyFile() override { ::close(reader_); }
 
@@ -106,4 +106,4 @@ TEST_F(SteadyFile, OfAnotherUserIsOneThatOnlyRootCanWriteTo) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::steady_file_test

@@ -6,7 +6,7 @@
 #include "host/bridge/error_sink.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::claim_collector_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -122,4 +122,4 @@ TEST_F(ClaimCollectorTest, ExplainsMissingKernelsOfNodesThatAreNeitherClaimedNor
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::claim_collector_test

@@ -6,7 +6,7 @@
 #include "host/bridge/error_sink.h"
 #include "tests/unit/bridge/collect/recording_sink.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::context_collector_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -110,4 +110,4 @@ TEST_F(ContextCollectorTest, GivesTheSinkNothingMoreAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::context_collector_test

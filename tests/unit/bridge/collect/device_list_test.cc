@@ -8,7 +8,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/error_sink.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::device_list_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -127,4 +127,4 @@ TEST(DeviceCollector, TakesNothingAfterARefusal) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::device_list_test

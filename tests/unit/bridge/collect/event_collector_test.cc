@@ -8,7 +8,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/error_sink.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::event_collector_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST(EventCollector, KeepsTheOthersAndTheFirstReason) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::event_collector_test

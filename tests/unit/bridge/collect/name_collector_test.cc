@@ -4,7 +4,7 @@
 
 #include "host/bridge/error_sink.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::name_collector_test {
 namespace {
 
 TEST(NameCollector, CopiesTheNamesInTheirOrder) {
@@ -18,4 +18,4 @@ TEST(NameCollector, CopiesTheNamesInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::name_collector_test

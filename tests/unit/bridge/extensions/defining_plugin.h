@@ -10,7 +10,7 @@
 
 #include "host/bridge/extensions/operator_definitions.h"
 
-namespace ephost::bridge::test {
+namespace ephost::bridge::testing {
 
 struct DefiningPlugin {
   std::vector<eph_operator_def> records;
@@ -64,4 +64,4 @@ inline eph_parameter float_parameter(uint32_t flags = 0) {
   return {EPH_STRING("X"), {}, {}, uint64_t{1} << EPH_ELEMENT_FLOAT, flags, 0};
 }
 
-}  // namespace ephost::bridge::test
+}  // namespace ephost::bridge::testing

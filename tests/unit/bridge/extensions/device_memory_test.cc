@@ -8,7 +8,7 @@
 #include "host/bridge/provider.h"
 #include "tests/support/in_process_provider.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::device_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -215,4 +215,4 @@ TEST_F(DeviceMemory, ReleasesWhatItAllocates) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::device_memory_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/in_process_provider.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::graph_wishes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(GraphWishes, PassOnAFailure) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::graph_wishes_test

@@ -17,7 +17,7 @@
 #include "host/plugin/calls/call_scope.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::host_services_test {
 namespace {
 
 TEST(HostServices, HasWhatItOffers) {
@@ -118,4 +118,4 @@ TEST(HostServices, FailsTheCallWhoseLoopHasNoFunction) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::host_services_test

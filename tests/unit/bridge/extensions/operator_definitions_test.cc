@@ -7,14 +7,14 @@
 
 #include "tests/unit/bridge/extensions/defining_plugin.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::operator_definitions_test {
 namespace {
 
-using test::DefiningPlugin;
-using test::float_parameter;
-using test::plain_definition;
+using testing::DefiningPlugin;
+using testing::float_parameter;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::plain_definition;
 
 constexpr int64_t kOnes[] = {1, 1};
 constexpr float kHalf = 0.5F;
@@ -210,4 +210,4 @@ TEST(OperatorDefinitions, RefuseDefaultsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::operator_definitions_test

@@ -11,16 +11,16 @@
 #include "tests/unit/bridge/extensions/defining_plugin.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::operator_inference_test {
 namespace {
 
 using ephost::test::FakeError;
 using graph::testing::GraphBuilder;
-using test::DefiningPlugin;
-using test::float_parameter;
-using test::plain_definition;
+using testing::DefiningPlugin;
 using ::testing::ElementsAre;
+using testing::float_parameter;
 using ::testing::HasSubstr;
+using testing::plain_definition;
 
 // What the plugin's function does; a slot cannot capture.
 std::function<int32_t(eph_inference&, eph_error*)> act;
@@ -160,4 +160,4 @@ TEST_F(OperatorInference, BlamesTheModelForAFailure) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::operator_inference_test

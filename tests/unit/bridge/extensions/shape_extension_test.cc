@@ -11,7 +11,7 @@
 #include "tests/support/in_process_provider.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::bridge {
+namespace ephost::bridge::shape_extension_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -154,4 +154,4 @@ TEST_F(ShapeExtensionTest, StatesProfiles) {
 }
 
 }  // namespace
-}  // namespace ephost::bridge
+}  // namespace ephost::bridge::shape_extension_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::cli {
+namespace ephost::cli::backend_test_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(NodeCounts, SayWhetherAllNodesRunOnTheProvidersThatAreRequired) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::backend_test_test

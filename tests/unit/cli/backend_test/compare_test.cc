@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace ephost::cli {
+namespace ephost::cli::compare_test {
 namespace {
 
 using ::testing::Eq;
@@ -106,4 +106,4 @@ TEST(Compare, LooksIntoSequencesAndMaps) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::compare_test

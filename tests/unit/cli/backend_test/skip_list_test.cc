@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::cli {
+namespace ephost::cli::skip_list_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -46,4 +46,4 @@ TEST(SkipList, RefusesANameThatStandsTwice) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::skip_list_test

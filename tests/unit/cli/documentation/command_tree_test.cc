@@ -10,14 +10,14 @@
 
 #include "host/cli/argument_parser.h"
 
-namespace ephost::cli {
+namespace ephost::cli::command_tree_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // A program with one subcommand that has an argument.
-class CommandTree : public testing::Test {
+class CommandTree : public ::testing::Test {
  protected:
   DocumentedArgument last() { return describe_command(app_).subcommands[0].arguments.back(); }
 
@@ -89,4 +89,4 @@ TEST_F(CommandTree, KnowsThatAnArgumentCanBeAPositionalOneAndAnOption) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::command_tree_test

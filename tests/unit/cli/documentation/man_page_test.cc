@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::cli {
+namespace ephost::cli::man_page_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 DocumentedCommand command_of(std::vector<std::string> path) {
   return {.path = std::move(path), .help = "Run a model", .version = "program 1.2"};
@@ -73,4 +73,4 @@ TEST(ManPage, NamesVariablesAndFilesThatStandForOptions) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::man_page_test

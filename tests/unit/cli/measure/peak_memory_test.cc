@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace ephost::cli {
+namespace ephost::cli::peak_memory_test {
 namespace {
 
 TEST(PeakMemory, IsTheFieldVmHwmInBytes) {
@@ -30,4 +30,4 @@ TEST(PeakMemory, KeepsWhatWasResidentAfterItIsReleased) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::peak_memory_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ephost::cli {
+namespace ephost::cli::statistics_test {
 namespace {
 
 TEST(Statistics, TakesTheMeasurementThatAFractionDoesNotExceed) {
@@ -23,4 +23,4 @@ TEST(Statistics, TakesTheMiddleMeasurement) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::statistics_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::cli {
+namespace ephost::cli::temporary_folder_test {
 namespace {
 
 TEST(TemporaryFolder, IsRemovedWithItsContent) {
@@ -35,4 +35,4 @@ TEST(TemporaryFolder, KeepsWhatALinkInItLeadsTo) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::temporary_folder_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::cli {
+namespace ephost::cli::plugin_project_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ TEST_F(PluginProjects, SayWhereTheyCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::plugin_project_test

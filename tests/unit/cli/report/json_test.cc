@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ephost::cli {
+namespace ephost::cli::json_test {
 namespace {
 
 TEST(Json, EscapesWhatATerminalWouldObey) {
@@ -53,4 +53,4 @@ TEST(Json, HasNullForAMissingMember) {
 TEST(Json, IsNullForATextThatIsNotADocument) { EXPECT_TRUE(Json::parse("{\"a\": ").is_null()); }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::json_test

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-namespace ephost::cli {
+namespace ephost::cli::output_test {
 namespace {
 
 TEST(Output, PrintsNothingThatATerminalWouldObey) {
@@ -45,4 +45,4 @@ TEST(Output, WritesNumbersWithUnits) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::output_test

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::cli {
+namespace ephost::cli::page_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Page, WritesDataThatEndsNoElement) {
   Json graph = {{"title", "a<b>"}, {"text", "</script><!--"}};
@@ -56,4 +56,4 @@ TEST(Page, CountsRuns) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::page_test

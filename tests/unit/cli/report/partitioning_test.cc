@@ -9,7 +9,7 @@
 #include "host/base/text.h"
 #include "host/cli/report/partitioning_groups.h"
 
-namespace ephost::cli {
+namespace ephost::cli::partitioning_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -225,4 +225,4 @@ TEST(PartitioningGroups, JoinKernelsThatNothingSeparates) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::partitioning_test

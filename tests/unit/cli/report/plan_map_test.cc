@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::cli {
+namespace ephost::cli::plan_map_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 PlannedValue value(std::string kind, std::optional<uint64_t> bytes, bool is_allocated_by_runs) {
   return {.name = kind,
@@ -76,4 +76,4 @@ TEST(PlanMap, DrawsWorkspacesWithWhatIsKnownOfTheirInside) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::plan_map_test

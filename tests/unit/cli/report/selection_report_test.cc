@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::cli {
+namespace ephost::cli::selection_report_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 SelectionReport sample() {
   SelectionReport report;
@@ -48,4 +48,4 @@ TEST(SelectionReport, HasTheSameAsJson) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::selection_report_test

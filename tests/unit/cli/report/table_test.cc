@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::cli {
+namespace ephost::cli::table_test {
 namespace {
 
 TEST(Table, AlignsColumnsAndTrimsLines) {
@@ -35,4 +35,4 @@ TEST(Facts, PadsNames) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::table_test

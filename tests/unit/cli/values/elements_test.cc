@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ephost::cli {
+namespace ephost::cli::elements_test {
 namespace {
 
 // A tensor of one dimension from its bytes.
@@ -113,4 +113,4 @@ TEST(Elements, NamesPositionsAndShapes) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::elements_test

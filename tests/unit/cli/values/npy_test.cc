@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace ephost::cli {
+namespace ephost::cli::npy_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST(Npy, RefusesToWriteStrings) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::npy_test

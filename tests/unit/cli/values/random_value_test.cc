@@ -7,7 +7,7 @@
 #include "host/cli/values/elements.h"
 #include "host/cli/values/inputs.h"
 
-namespace ephost::cli {
+namespace ephost::cli::random_value_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(RandomValue, RefusesTypesWithoutNumbers) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::random_value_test

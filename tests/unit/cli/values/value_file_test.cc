@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::cli {
+namespace ephost::cli::value_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -119,4 +119,4 @@ TEST_F(ValueFile, RefusesSequencesInFilesOfTensors) {
 }
 
 }  // namespace
-}  // namespace ephost::cli
+}  // namespace ephost::cli::value_file_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace ephost::conformance {
+namespace ephost::conformance::bounded_test {
 namespace {
 
 std::vector<float> random_floats(std::size_t count, double low, double high) {
@@ -98,4 +98,4 @@ TEST(Maximum, KeepsTheErrorOfTheLargerOneWhereThatIsCertain) {
 }
 
 }  // namespace
-}  // namespace ephost::conformance
+}  // namespace ephost::conformance::bounded_test

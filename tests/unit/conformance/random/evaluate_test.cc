@@ -7,7 +7,7 @@
 #include <fstream>
 #include <set>
 
-namespace ephost::conformance {
+namespace ephost::conformance::evaluate_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ TEST(Evaluation, RefusesInvalidNodes) {
 }
 
 }  // namespace
-}  // namespace ephost::conformance
+}  // namespace ephost::conformance::evaluate_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace ephost::conformance {
+namespace ephost::conformance::random_graph_test {
 namespace {
 
 TEST(RandomCase, IsTheSameForTheSameSeed) {
@@ -92,4 +92,4 @@ TEST(RandomCase, UsesEveryOperatorOfTheDnnlProvider) {
 }
 
 }  // namespace
-}  // namespace ephost::conformance
+}  // namespace ephost::conformance::random_graph_test

@@ -11,7 +11,7 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::loader_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -497,4 +497,4 @@ TEST(ContextLoader, ComparesLargeFilesInTheBackgroundForValidatingProviders) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::loader_test

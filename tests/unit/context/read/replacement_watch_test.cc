@@ -5,7 +5,7 @@
 #include "host/base/files/file.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::context {
+namespace ephost::context::replacement_watch_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,4 +42,4 @@ TEST(ReplacementWatch, SeesNothingWhereNothingHappens) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::replacement_watch_test

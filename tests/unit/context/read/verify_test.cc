@@ -7,7 +7,7 @@
 #include "host/context/metadata.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::verify_test {
 namespace {
 
 using test::TempDirectory;
@@ -139,4 +139,4 @@ TEST(VerifyContext, NamesEveryState) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::verify_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::cache_entry_test {
 namespace {
 
 CacheEntry sample_entry() {
@@ -68,4 +68,4 @@ TEST(CacheEntry, IsRefusedWithoutTheChecksumOfAFileOrTheNodesOfAPartition) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::cache_entry_test

@@ -11,7 +11,7 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::cache_faults_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,4 +232,4 @@ TEST(CacheStoreFaults, AProcessThatDiesWhileItWritesIsClearedAwayByTheNext) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::cache_faults_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::cache_key_test {
 namespace {
 
 using testing::checksum_of_text;
@@ -98,4 +98,4 @@ TEST(CacheKey, AnIdIsLowerCaseHexadecimal) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::cache_key_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::cache_store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,4 +368,4 @@ TEST(CacheStore, MissesAnEntryThatIsBeingRemoved) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::cache_store_test

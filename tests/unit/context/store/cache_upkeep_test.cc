@@ -7,7 +7,7 @@
 
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::cache_upkeep_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -252,4 +252,4 @@ TEST(CacheUpkeepOfNothing, NamesAStoreThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::cache_upkeep_test

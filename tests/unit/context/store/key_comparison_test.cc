@@ -8,7 +8,7 @@
 
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::key_comparison_test {
 namespace {
 
 using testing::checksum_of_text;
@@ -132,4 +132,4 @@ TEST(KeyComparison, NamesTheLinesThatDiffer) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::key_comparison_test

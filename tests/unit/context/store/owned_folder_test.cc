@@ -7,7 +7,7 @@
 
 #include "tests/unit/context/store/store_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::owned_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ TEST(OwnedFolder, RemovalStaysInOneFileSystem) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::owned_folder_test

@@ -7,7 +7,7 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::group_writer_test {
 namespace {
 
 using test::CrashingFileSystem;
@@ -147,4 +147,4 @@ TEST(GroupWriter, ACrashAtAnyPointLeavesEachModelOldOrNew) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::group_writer_test

@@ -13,7 +13,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::publication_test {
 namespace {
 
 using test::TempDirectory;
@@ -174,4 +174,4 @@ TEST(Publication, SetsNothingAsideUnderANameThatIsTaken) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::publication_test

@@ -11,7 +11,7 @@
 #include "tests/support/faulty_file_system.h"
 #include "tests/unit/context/context_samples.h"
 
-namespace ephost::context {
+namespace ephost::context::writer_faults_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -167,4 +167,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& variant) { return name_of(variant.param); });
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::writer_faults_test

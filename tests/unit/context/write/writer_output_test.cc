@@ -10,7 +10,7 @@
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/write/writer_helpers.h"
 
-namespace ephost::context {
+namespace ephost::context::writer_output_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -396,4 +396,4 @@ TEST(ContextWriter, AnAbandonedWriterLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::writer_output_test

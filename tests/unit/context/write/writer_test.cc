@@ -12,7 +12,7 @@
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/write/writer_helpers.h"
 
-namespace ephost::context {
+namespace ephost::context::writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -473,4 +473,4 @@ TEST(ContextWriter, LeavesNothingWhenItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace ephost::context
+}  // namespace ephost::context::writer_test

@@ -16,7 +16,7 @@
 #include "tests/unit/onnx_io/model_protos.h"
 #include "tests/unit/onnx_io/model_text.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::export_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -463,4 +463,4 @@ TEST(Export, WritesFilesOrNothing) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::export_test

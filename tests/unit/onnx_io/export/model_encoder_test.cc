@@ -15,7 +15,7 @@
 #include "host/onnx_io/export/export.h"
 #include "tests/unit/onnx_io/export/rich_model.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::model_encoder_test {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -155,4 +155,4 @@ TEST(ModelEncoder, WritesEveryFieldWithTheNumberAndTheWireTypeOfItsDescriptor) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::model_encoder_test

@@ -6,7 +6,7 @@
 #include "host/base/files/file.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::external_data_test {
 namespace {
 
 using ::testing::AllOf;
@@ -148,4 +148,4 @@ TEST_F(ExternalDataTest, AModelFromMemoryNeedsAFolder) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::external_data_test

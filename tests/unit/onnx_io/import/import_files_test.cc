@@ -7,7 +7,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::import_files_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -98,4 +98,4 @@ TEST(ImportFiles, FindsExternalDataOfAttributes) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::import_files_test

@@ -9,7 +9,7 @@
 #include "host/onnx_io/import/import.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::import_hostile_test {
 namespace {
 
 using namespace testing;  // NOLINT: the builders of model_protos.h
@@ -176,4 +176,4 @@ TEST(ImportHostile, SurvivesOddNumbersInWellFormedModels) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::import_hostile_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::import_model_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -221,4 +221,4 @@ TEST(ImportModel, DropsQuantizationAnnotationsOfUnknownNames) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::import_model_test

@@ -6,7 +6,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::import_subgraph_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -205,4 +205,4 @@ TEST(ImportSubgraph, RefusesGraphsNestedDeeper) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::import_subgraph_test

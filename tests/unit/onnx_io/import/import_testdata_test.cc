@@ -10,7 +10,7 @@
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/import.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::import_testdata_test {
 namespace {
 
 constexpr const char* kTestData = "/usr/share/libonnx-testdata/data";
@@ -46,4 +46,4 @@ TEST(ImportTestData, ReadsAndWritesEveryModel) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::import_testdata_test

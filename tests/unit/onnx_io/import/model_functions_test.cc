@@ -6,7 +6,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::model_functions_test {
 namespace {
 
 using graph::FunctionBody;
@@ -371,4 +371,4 @@ TEST(FunctionBody, OfASequenceMapReadsWhatItsBodyReads) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::model_functions_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::model_metadata_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -44,4 +44,4 @@ TEST(ModelMetadata, RefusesBytesThatAreNotASequenceOfFields) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::model_metadata_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::onnx_value_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -173,4 +173,4 @@ TEST(ValueFile, RefusesAMapWithMoreKeysThanValues) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::onnx_value_file_test

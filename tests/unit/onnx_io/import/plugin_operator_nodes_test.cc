@@ -5,7 +5,7 @@
 
 #include "tests/unit/onnx_io/plugin_definitions.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::plugin_operator_nodes_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -156,4 +156,4 @@ TEST(PluginOperatorNodes, AreOfAnotherOpsetOnlyWhereTheDefinitionDiffers) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::plugin_operator_nodes_test

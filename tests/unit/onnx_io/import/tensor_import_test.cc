@@ -11,7 +11,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::tensor_import_test {
 namespace {
 
 using graph::ElementType;
@@ -318,4 +318,4 @@ TEST_F(TensorImportTest, RefusesInvalidSparseTensors) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::tensor_import_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::value_types_test {
 namespace {
 
 using graph::ElementType;
@@ -131,4 +131,4 @@ TEST(MergeTypes, LooksIntoContainers) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::value_types_test

@@ -5,7 +5,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::version_wrappers_test {
 namespace {
 
 using graph::Graph;
@@ -156,4 +156,4 @@ TEST(CheckVersions, LooksIntoBodies) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::version_wrappers_test

@@ -8,7 +8,7 @@
 #include "host/graph/connect.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::infer_test {
 namespace {
 
 using graph::ElementType;
@@ -252,4 +252,4 @@ TEST(Infer, LeavesTypesAsTheyAreOnceItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::infer_test

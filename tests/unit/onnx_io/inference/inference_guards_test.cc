@@ -18,7 +18,7 @@
 #include "host/onnx_io/opsets/opset18_25_operators.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::inference_guards_test {
 namespace {
 
 using graph::ElementType;
@@ -341,4 +341,4 @@ TEST(InferenceGuards, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::inference_guards_test

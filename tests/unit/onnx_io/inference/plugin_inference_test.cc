@@ -4,7 +4,7 @@
 #include "host/onnx_io/inference/infer.h"
 #include "tests/unit/onnx_io/plugin_definitions.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::plugin_inference_test {
 namespace {
 
 using graph::ElementType;
@@ -192,4 +192,4 @@ TEST(PluginInference, BlamesThePluginForBreakingItsDefinition) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::plugin_inference_test

@@ -9,7 +9,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::opset18_25_test {
 namespace {
 
 using graph::ElementType;
@@ -435,4 +435,4 @@ TEST(NewerOpsets, SayWhatCannotBeInferred) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::opset18_25_test

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::plugin_operators_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST(AttributeKinds, HaveTheNumbersAndNamesOfOnnx) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::plugin_operators_test

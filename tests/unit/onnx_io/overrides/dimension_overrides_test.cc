@@ -5,7 +5,7 @@
 
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::dimension_overrides_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -162,4 +162,4 @@ TEST(DimensionOverrides, WithoutEffectAreNamedWithTheNearestName) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::dimension_overrides_test

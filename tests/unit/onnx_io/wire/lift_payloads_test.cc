@@ -8,7 +8,7 @@
 #include "host/onnx_io/wire/wire.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::lift_payloads_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(LiftPayloads, TheLastOfRepeatedPayloadsCounts) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::lift_payloads_test

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::message_writer_test {
 namespace {
 
 using Length = MessageWriter::Length;
@@ -100,4 +100,4 @@ TEST(MessageWriter, LeavesPayloadsInNarrowMessagesWhereTheyFall) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::message_writer_test

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ephost::onnx_io {
+namespace ephost::onnx_io::wire_test {
 namespace {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -41,7 +41,7 @@ TEST(Wire, ReadsFieldsOfEveryType) {
 }
 
 void expect_malformed(std::string_view message) {
-  EXPECT_FALSE(WireReader(bytes_of(message)).next()) << testing::PrintToString(message);
+  EXPECT_FALSE(WireReader(bytes_of(message)).next()) << ::testing::PrintToString(message);
 }
 
 TEST(Wire, RefusesBytesThatAreNotAField) {
@@ -86,4 +86,4 @@ TEST(Wire, PadsAndPatchesVarints) {
 }
 
 }  // namespace
-}  // namespace ephost::onnx_io
+}  // namespace ephost::onnx_io::wire_test

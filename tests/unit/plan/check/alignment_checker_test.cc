@@ -1,7 +1,7 @@
 // The checker of alignments detects what is not where a step wants it.
 #include "tests/unit/plan/check/checker_example.h"
 
-namespace ephost::plan {
+namespace ephost::plan::alignment_checker_test {
 namespace {
 
 using testing::example;
@@ -54,4 +54,4 @@ TEST(CheckAlignment, RefusesAValueAndAWorkspaceAtAnotherOffset) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::alignment_checker_test

@@ -1,7 +1,7 @@
 // The checkers of orders and allocation plans detect every kind of damage.
 #include "tests/unit/plan/check/checker_example.h"
 
-namespace ephost::plan {
+namespace ephost::plan::checker_test {
 namespace {
 
 using graph::ElementType;
@@ -356,4 +356,4 @@ TEST(CheckAllocation, RefusesOtherWorkspaces) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::checker_test

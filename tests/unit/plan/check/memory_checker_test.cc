@@ -1,7 +1,7 @@
 // The checkers of memory patterns and placements detect every kind of damage.
 #include "tests/unit/plan/check/checker_example.h"
 
-namespace ephost::plan {
+namespace ephost::plan::memory_checker_test {
 namespace {
 
 using testing::example;
@@ -156,4 +156,4 @@ TEST(CheckPlacement, RefusesThePlacementOfOtherBuffers) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::memory_checker_test

@@ -16,7 +16,7 @@
 #include "tests/unit/partition/random_graph.h"
 #include "tests/unit/plan/planned.h"
 
-namespace ephost::plan {
+namespace ephost::plan::memory_order_test {
 namespace {
 
 using graph::ElementType;
@@ -273,4 +273,4 @@ TEST(MemoryOrder, SmallGraphsGetTheBestOrderThereIs) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::memory_order_test

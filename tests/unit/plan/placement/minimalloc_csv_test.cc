@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::plan {
+namespace ephost::plan::minimalloc_csv_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -105,4 +105,4 @@ TEST(MinimallocCsv, RefusesEmptyAndRepeatedIds) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::minimalloc_csv_test

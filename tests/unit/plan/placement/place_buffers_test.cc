@@ -12,7 +12,7 @@
 #include "host/plan/check/checker.h"
 #include "tests/unit/plan/placement/placement_problems.h"
 
-namespace ephost::plan {
+namespace ephost::plan::place_buffers_test {
 namespace {
 
 using testing::graph_like;
@@ -270,4 +270,4 @@ TEST(PlaceBuffers, DoesNotDependOnTheOrderOfTheBuffers) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::place_buffers_test

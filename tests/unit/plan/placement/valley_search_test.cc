@@ -6,7 +6,7 @@
 
 #include "tests/unit/plan/placement/placement_problems.h"
 
-namespace ephost::plan {
+namespace ephost::plan::valley_search_test {
 namespace {
 
 constexpr uint64_t kEnough = 100'000'000;
@@ -119,4 +119,4 @@ TEST(FailedStates, RemembersWhileItGrows) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::valley_search_test

@@ -8,7 +8,7 @@
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
-namespace ephost::plan {
+namespace ephost::plan::parts_test {
 namespace {
 
 using graph::ElementType;
@@ -301,4 +301,4 @@ TEST(Parts, TheCheckerRefusesAViewOfWhatWasOverwritten) {
 }
 
 }  // namespace
-}  // namespace ephost::plan
+}  // namespace ephost::plan::parts_test

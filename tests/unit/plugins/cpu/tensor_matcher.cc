@@ -46,8 +46,8 @@ std::string compare_reals(const Tensor& actual, const Tensor& expected, double r
 std::string difference(const Tensor& actual, const Tensor& expected, double relative,
                        double absolute) {
   if (actual.type != expected.type) return "type " + std::to_string(actual.type);
-  if (actual.shape != expected.shape) return "shape " + testing::PrintToString(actual.shape);
-  if (actual.strings != expected.strings) return testing::PrintToString(actual.strings);
+  if (actual.shape != expected.shape) return "shape " + ::testing::PrintToString(actual.shape);
+  if (actual.strings != expected.strings) return ::testing::PrintToString(actual.strings);
   if (actual.bytes.size() != expected.bytes.size()) return "number of bytes";
   const auto same = [](auto value) { return static_cast<double>(value); };
   switch (expected.type) {
@@ -62,8 +62,8 @@ std::string difference(const Tensor& actual, const Tensor& expected, double rela
     default:
       return actual.bytes == expected.bytes
                  ? ""
-                 : "bytes " + testing::PrintToString(actual.bytes) + " are not " +
-                       testing::PrintToString(expected.bytes);
+                 : "bytes " + ::testing::PrintToString(actual.bytes) + " are not " +
+                       ::testing::PrintToString(expected.bytes);
   }
 }
 

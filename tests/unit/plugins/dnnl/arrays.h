@@ -15,6 +15,10 @@ struct Array {
   std::vector<double> data;
 };
 
+[[nodiscard]] inline std::vector<float> to_floats(const Array& array) {
+  return {array.data.begin(), array.data.end()};
+}
+
 using Index = std::vector<int64_t>;
 using Unary = std::function<double(double)>;
 using Pair = std::function<double(double, double)>;

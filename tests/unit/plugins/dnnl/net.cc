@@ -9,8 +9,6 @@
 namespace ephost::test {
 namespace {
 
-std::vector<float> to_floats(const Array& array) { return {array.data.begin(), array.data.end()}; }
-
 // since_version of the operators in operator set 17, if it is not 13.
 int32_t version_in_17(const std::string& op_type) {
   static const std::map<std::string, int32_t> versions = {{"Conv", 11},

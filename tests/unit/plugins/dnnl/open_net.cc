@@ -11,8 +11,6 @@ namespace {
 // Stands for an open extent in the net with static shapes.
 constexpr int64_t kExtent = 3;
 
-std::vector<float> to_floats(const Array& array) { return {array.data.begin(), array.data.end()}; }
-
 // An operator's version in operator set 17 where the provider knows no other.
 int32_t version_of(const std::string& op_type) {
   if (op_type == "Elu") return 6;

@@ -11,7 +11,7 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::self_check_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -335,4 +335,4 @@ TEST(SelfCheck, PairsOfOperationsOnTheLayoutsOfConvolutions) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::self_check_test

@@ -6,10 +6,10 @@
 
 #include "tests/unit/plugins/image/encoders.h"
 
-namespace ephost_image::test {
+namespace ephost_image::test::decode_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Decode, RecognisesEachFormatByItsFirstBytes) {
   for (const auto& [name, file] : sample_files()) {
@@ -75,4 +75,4 @@ TEST(Printable, KeepsOneShortLine) {
 }
 
 }  // namespace
-}  // namespace ephost_image::test
+}  // namespace ephost_image::test::decode_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/plugins/image/encoders.h"
 
-namespace ephost_image::test {
+namespace ephost_image::test::hostile_files_test {
 namespace {
 
 // Whether the picture depends on the bytes from `size` on: formats have trailers that do not
@@ -106,4 +106,4 @@ TEST(HostileFiles, OfJpeg2000WithTooManyTilesOrComponentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace ephost_image::test
+}  // namespace ephost_image::test::hostile_files_test

@@ -5,15 +5,15 @@
 #include "tests/support/single_node_graph.h"
 #include "tests/unit/plugins/image/encoders.h"
 
-namespace ephost_image::test {
+namespace ephost_image::test::provider_test {
 namespace {
 
 using ephost::test::Outcome;
 using ephost::test::PluginSession;
 using ephost::test::Shape;
 using ephost::test::SingleNodeGraph;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 Outcome decode_with(PluginSession& session, const File& file, const std::string& pixel_format) {
   SingleNodeGraph node("ImageDecoder", 20);
@@ -79,4 +79,4 @@ TEST(ImageProvider, RefusesAnInputThatIsNoList) {
 }
 
 }  // namespace
-}  // namespace ephost_image::test
+}  // namespace ephost_image::test::provider_test

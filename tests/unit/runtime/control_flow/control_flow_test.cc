@@ -7,7 +7,7 @@
 
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::control_flow_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -369,4 +369,4 @@ TEST(ControlFlow, RefusesNodesThatDoNotFitTheirBodies) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::control_flow_test

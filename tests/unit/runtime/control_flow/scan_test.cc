@@ -2,7 +2,7 @@
 
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::scan_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -240,4 +240,4 @@ TEST(Scan, RefusesNodesThatDoNotFitTheirBodies) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::scan_test

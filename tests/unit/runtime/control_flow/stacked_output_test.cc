@@ -4,7 +4,7 @@
 
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::stacked_output_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(ElementForm, TakesOpenExtentsOfATypeAsZero) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::stacked_output_test

@@ -5,7 +5,7 @@
 #include "host/runtime/values/composite.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::bindings_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -114,4 +114,4 @@ TEST(Bindings, CopyAnOutputThatIsAnInput) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::bindings_test

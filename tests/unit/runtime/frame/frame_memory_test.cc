@@ -4,7 +4,7 @@
 
 #include "tests/unit/runtime/frame/frame_parts.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::frame_memory_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -124,4 +124,4 @@ TEST(FrameMemory, GivesAWorkspaceOutsideOfThePattern) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::frame_memory_test

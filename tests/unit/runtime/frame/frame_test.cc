@@ -7,7 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/unit/runtime/machine.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::frame_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -468,4 +468,4 @@ TEST(Frame, MakesAStateForEachFrame) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::frame_test

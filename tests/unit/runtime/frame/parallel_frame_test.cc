@@ -7,7 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/unit/runtime/machine.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::parallel_frame_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -268,4 +268,4 @@ TEST(ParallelFrame, NoCallsOverlapWhereTheProviderAllowsOneAtATime) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::parallel_frame_test

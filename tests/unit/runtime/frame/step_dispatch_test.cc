@@ -4,7 +4,7 @@
 
 #include "tests/unit/runtime/frame/frame_parts.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::step_dispatch_test {
 namespace {
 
 using graph::testing::float_tensor;
@@ -86,4 +86,4 @@ TEST(StepDispatch, NamesTheCallOfEachStepAndNoneForAGraphWithoutSteps) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::step_dispatch_test

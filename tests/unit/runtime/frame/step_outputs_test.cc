@@ -5,7 +5,7 @@
 #include "host/runtime/values/composite.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::step_outputs_test {
 namespace {
 
 using testing::FrameParts;
@@ -95,4 +95,4 @@ TEST(StepOutputs, RefusesAnObjectOfAnotherType) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::step_outputs_test

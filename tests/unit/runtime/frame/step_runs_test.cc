@@ -4,7 +4,7 @@
 
 #include "tests/unit/runtime/frame/frame_parts.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::step_runs_test {
 namespace {
 
 using testing::FrameParts;
@@ -141,4 +141,4 @@ TEST_F(Callbacks, ForgetAMadeValueWhenTheStepEnds) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::step_runs_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::runtime {
+namespace ephost::runtime::stop_signal_test {
 namespace {
 
 TEST(StopSignal, FollowsTheCallersFlagDuringTheRun) {
@@ -69,4 +69,4 @@ TEST(StopSignal, StopsWhenAParallelStepFailsHereOrInTheEnclosingRun) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::stop_signal_test

@@ -5,7 +5,7 @@
 #include "host/runtime/values/composite.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::value_table_test {
 namespace {
 
 using testing::floats;
@@ -88,4 +88,4 @@ TEST(AdmitsTensor, AdmitsAnyTensorWhereTheModelStatesNothing) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::value_table_test

@@ -4,7 +4,7 @@
 #include "host/runtime/values/composite.h"
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::objects_test {
 namespace {
 
 using graph::testing::GraphBuilder;
@@ -277,4 +277,4 @@ TEST(Objects, AreMappedElementByElement) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::objects_test

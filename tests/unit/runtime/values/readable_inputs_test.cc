@@ -9,7 +9,7 @@
 #include "host/graph/types.h"
 #include "host/runtime/values/sparse_tensor.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::readable_inputs_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(IsAligned, FollowsTheTypeOfTheElements) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::readable_inputs_test

@@ -11,7 +11,7 @@
 
 #include "host/graph/types.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::sparse_value_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST(SparseValue, ShowsItsParts) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::sparse_value_test

@@ -6,7 +6,7 @@
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/values/composite.h"
 
-namespace ephost::runtime {
+namespace ephost::runtime::tensor_memory_test {
 namespace {
 
 constexpr uint64_t kLarge = 1 << 20;
@@ -64,4 +64,4 @@ TEST(SharedTensorMemory, HoldsThePoolsOfFramesAndTheValuesOfTheApplication) {
 }
 
 }  // namespace
-}  // namespace ephost::runtime
+}  // namespace ephost::runtime::tensor_memory_test

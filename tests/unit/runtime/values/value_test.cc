@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ephost {
+namespace ephost::value_test {
 namespace {
 
 TEST(Value, OwnsZeroedAlignedMemory) {
@@ -100,4 +100,4 @@ TEST(Value, HoldsNothing) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::value_test

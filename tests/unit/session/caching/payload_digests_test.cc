@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ephost::session {
+namespace ephost::session::payload_digests_test {
 namespace {
 
 using ::testing::AllOf;
@@ -89,4 +89,4 @@ TEST(PayloadDigests, IgnorePayloadsOfOthers) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::payload_digests_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::session {
+namespace ephost::session::device_choice_test {
 namespace {
 
 using bridge::DeviceInfo;
@@ -76,4 +76,4 @@ TEST(DeviceChoice, SaysThatThereIsNone) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::device_choice_test

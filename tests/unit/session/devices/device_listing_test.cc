@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::session {
+namespace ephost::session::device_listing_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(DevicePolicy, HasTheNamesOfOnnxRuntime) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::device_listing_test

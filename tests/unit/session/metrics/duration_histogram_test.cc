@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ephost::session {
+namespace ephost::session::duration_histogram_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -45,4 +45,4 @@ TEST(DurationHistogram, AddsUp) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::duration_histogram_test

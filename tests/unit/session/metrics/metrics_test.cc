@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-namespace ephost::session {
+namespace ephost::session::metrics_test {
 namespace {
 
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 // The metric of that name; a failure if there is none.
 Metric find(const Metrics& metrics, const std::string& name) {
@@ -129,4 +129,4 @@ TEST(Metrics, CountRunsByTheirProviders) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::metrics_test

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::session {
+namespace ephost::session::prometheus_text_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(PrometheusText, WritesEachTypeOfMetric) {
   MetricsReport report;
@@ -51,4 +51,4 @@ TEST(PrometheusText, EscapesAnyText) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::prometheus_text_test

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ephost::session {
+namespace ephost::session::run_meter_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -70,4 +70,4 @@ TEST(RunMeter, LosesNothingBetweenThreads) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::run_meter_test

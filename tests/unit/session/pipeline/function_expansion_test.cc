@@ -9,7 +9,7 @@
 #include "tests/support/function_bytes.h"
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::session {
+namespace ephost::session::function_expansion_test {
 namespace {
 
 using graph::NodeId;
@@ -228,4 +228,4 @@ TEST(FunctionInliningWork, GrowsNoFasterThanTheNumberOfFunctions) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::function_expansion_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/graph/graph_builder.h"
 
-namespace ephost::session {
+namespace ephost::session::input_extents_test {
 namespace {
 
 using graph::symbolic_dim;
@@ -75,4 +75,4 @@ TEST(InputExtents, AreNotReadOfInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::input_extents_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::session {
+namespace ephost::session::profile_text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST(ProfileText, RefusesANameTwice) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::profile_text_test

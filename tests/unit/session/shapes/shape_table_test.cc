@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::session {
+namespace ephost::session::shape_table_test {
 namespace {
 
 using Extents = std::vector<int64_t>;
@@ -84,4 +84,4 @@ TEST(ShapeTable, ForgetsWhatIsDropped) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::shape_table_test

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace ephost::session {
+namespace ephost::session::description_codec_test {
 namespace {
 
 PluginDescription sample() {
@@ -101,4 +101,4 @@ TEST(DescriptionCodec, ReadsAnyBytesSafely) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::description_codec_test

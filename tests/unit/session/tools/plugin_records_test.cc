@@ -17,7 +17,7 @@
 #include "host/session/tools/description_codec.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::session {
+namespace ephost::session::plugin_records_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -223,4 +223,4 @@ TEST(RecordsFolder, IsInTheUsersCache) {
 }
 
 }  // namespace
-}  // namespace ephost::session
+}  // namespace ephost::session::plugin_records_test

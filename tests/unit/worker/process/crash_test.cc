@@ -7,7 +7,7 @@
 #include "host/worker/process/crash_report.h"
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::crash_test {
 namespace {
 
 using ::testing::AllOf;
@@ -108,4 +108,4 @@ TEST(CrashReportTest, WhatTheWorkerLeftIsBoundedAndMadePrintable) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::crash_test

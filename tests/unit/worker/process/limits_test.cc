@@ -6,7 +6,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::limits_test {
 namespace {
 
 std::string outcome(const Limits& limits, const std::string& request) {
@@ -91,4 +91,4 @@ TEST(LimitsTest, FailCallsAloneThatTheWorkerHasNoRoomFor) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::limits_test

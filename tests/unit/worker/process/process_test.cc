@@ -13,7 +13,7 @@
 #include "host/worker/process/worker_process.h"
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::process_test {
 namespace {
 
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
@@ -224,4 +224,4 @@ TEST(WorkerProcessTest, WorksWhereTheApplicationIgnoresItsChildren) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::process_test

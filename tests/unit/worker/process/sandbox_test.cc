@@ -19,7 +19,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::sandbox_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST_F(SandboxTest, ACrashIsReportedFromWithin) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::sandbox_test

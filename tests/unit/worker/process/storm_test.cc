@@ -8,7 +8,7 @@
 
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::storm_test {
 namespace {
 
 // One worker with two busy threads, which something kills at a random moment.
@@ -51,4 +51,4 @@ TEST(StormTest, WorkersKilledAtRandomMomentsLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::storm_test

@@ -9,7 +9,7 @@
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/unit/worker/process_contents.h"
 
-namespace ephost {
+namespace ephost::lying_worker_test {
 namespace {
 
 class LyingWorker : public ::testing::Test {
@@ -91,4 +91,4 @@ TEST_F(LyingWorker, NeverTakesTheHostAlong) {
 }
 
 }  // namespace
-}  // namespace ephost
+}  // namespace ephost::lying_worker_test

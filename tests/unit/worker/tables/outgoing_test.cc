@@ -5,7 +5,7 @@
 #include "tests/unit/worker/process_contents.h"
 #include "tests/unit/worker/tables/few_descriptors.h"
 
-namespace ephost::worker {
+namespace ephost::worker::outgoing_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(Outgoing, FindsWhatEarlierCallsHaveSent) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::outgoing_test

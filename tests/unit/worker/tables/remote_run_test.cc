@@ -4,7 +4,7 @@
 #include "host/worker/transport/channel_page.h"
 #include "tests/unit/worker/tables/replayed_calls.h"
 
-namespace ephost::worker {
+namespace ephost::worker::remote_run_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -239,4 +239,4 @@ TEST_F(RemoteRunObjects, AreStillThereAfterTheOutputRefusedThem) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::remote_run_test

@@ -4,7 +4,7 @@
 
 #include "host/worker/protocol/messages.pb.h"
 
-namespace ephost::worker {
+namespace ephost::worker::serialized_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,4 +32,4 @@ TEST(Serialized, IsAFailureRatherThanAnEmptyMessage) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::serialized_test

@@ -8,7 +8,7 @@
 #include "host/bridge/graph_view.h"
 #include "tests/unit/worker/tables/replayed_calls.h"
 
-namespace ephost::worker {
+namespace ephost::worker::worker_calls_test {
 namespace {
 
 using ::testing::AllOf;
@@ -297,4 +297,4 @@ TEST_F(GraphsOfACall, FailACallbackWhereTheHostHasNoDescriptorLeft) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::worker_calls_test

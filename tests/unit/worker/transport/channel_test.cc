@@ -12,7 +12,7 @@
 #include "host/worker/transport/regions.h"
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::channel_test {
 namespace {
 
 class ChannelTest : public ::testing::Test {
@@ -344,4 +344,4 @@ TEST_F(ChannelTest, WithoutDescriptorsInTheWorkerARequestIsAnsweredWithThat) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::channel_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::hostile_test {
 namespace {
 
 // The worker writes at random to everything that it shares with the host.
@@ -132,4 +132,4 @@ TEST(HostileWorkerTest, PostsThatItDoesNotCountAreNotTaken) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::hostile_test

@@ -9,7 +9,7 @@
 #include "host/worker/transport/regions.h"
 #include "tests/unit/worker/start_worker.h"
 
-namespace ephost::worker {
+namespace ephost::worker::packets_test {
 namespace {
 
 struct Header {
@@ -115,4 +115,4 @@ TEST_F(PacketsTest, DescriptorsOfARefusedPacketAreClosed) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::packets_test

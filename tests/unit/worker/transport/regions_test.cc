@@ -5,7 +5,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::worker {
+namespace ephost::worker::regions_test {
 namespace {
 
 SharedMemory memory_of(size_t size) {
@@ -65,4 +65,4 @@ TEST(MappedRegionsTest, RefusesPlacesOutside) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::regions_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ephost::worker {
+namespace ephost::worker::staging_test {
 namespace {
 
 TEST(StagingTest, TakesWhatFitsFromOneRegion) {
@@ -57,4 +57,4 @@ TEST(StagingTest, SaysWhenThereIsNotEnough) {
 }
 
 }  // namespace
-}  // namespace ephost::worker
+}  // namespace ephost::worker::staging_test

@@ -1,7 +1,7 @@
 // Operators on float16, bfloat16 and double agree with themselves on float.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::float_types_test {
 namespace {
 
 struct FloatCase {
@@ -22,7 +22,7 @@ Tensor cast(const Tensor& from, int32_t type) {
                                          : from;
 }
 
-class FloatTypes : public testing::TestWithParam<FloatCase> {};
+class FloatTypes : public ::testing::TestWithParam<FloatCase> {};
 
 TEST_P(FloatTypes, AgreeWithFloat) {
   const FloatCase& test = GetParam();
@@ -56,7 +56,7 @@ const Tensor kPositive = random_floats({4}, 4, 0.5F, 2);
 
 INSTANTIATE_TEST_SUITE_P(
     Normalisations, FloatTypes,
-    testing::Values(
+    ::testing::Values(
         FloatCase{"BatchNormalization", 9, {kImage, kOne, kTwo, kOne, kPositive}, {}},
         FloatCase{"BatchNormalization",
                   14,
@@ -80,7 +80,7 @@ const Attributes kWindow = {{"kernel_shape", Shape{3, 2}}, {"strides", Shape{2, 
 
 INSTANTIATE_TEST_SUITE_P(
     Windows, FloatTypes,
-    testing::Values(
+    ::testing::Values(
         FloatCase{"MaxPool", 12, {kImage}, kWindow, 2}, FloatCase{"MaxPool", 22, {kImage}, kWindow},
         FloatCase{"AveragePool", 11, {kImage}, kWindow}, FloatCase{"LpPool", 11, {kImage}, kWindow},
         FloatCase{"GlobalMaxPool", 1, {kImage}, {}},
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     TransposedWindows, FloatTypes,
-    testing::Values(
+    ::testing::Values(
         FloatCase{"ConvTranspose",
                   22,
                   {kImage, random_floats({4, 3, 3, 2}, 6), random_floats({3}, 7)},
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Sampling, FloatTypes,
-    testing::Values(
+    ::testing::Values(
         FloatCase{
             "Resize",
             13,
@@ -126,20 +126,21 @@ const Tensor kHeads = random_floats({2, 3, 4, 8}, 1);
 
 INSTANTIATE_TEST_SUITE_P(
     Attention, FloatTypes,
-    testing::Values(FloatCase{"Attention", 24, {kHeads, kHeads, kHeads}, {}, 4},
-                    FloatCase{"RotaryEmbedding",
-                              23,
-                              {kHeads, random_floats({9, 4}, 2), random_floats({9, 4}, 3),
-                               tensor<int64_t>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})},
-                              {}},
-                    FloatCase{"TensorScatter", 24, {kHeads, random_floats({2, 3, 1, 8}, 2)}, {}}));
+    ::testing::Values(FloatCase{"Attention", 24, {kHeads, kHeads, kHeads}, {}, 4},
+                      FloatCase{"RotaryEmbedding",
+                                23,
+                                {kHeads, random_floats({9, 4}, 2), random_floats({9, 4}, 3),
+                                 tensor<int64_t>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})},
+                                {}},
+                      FloatCase{
+                          "TensorScatter", 24, {kHeads, random_floats({2, 3, 1, 8}, 2)}, {}}));
 
 const Tensor kSteps = random_floats({3, 2, 4}, 1);
 const Tensor kState = random_floats({1, 2, 5}, 4);
 
 INSTANTIATE_TEST_SUITE_P(
     Recurrent, FloatTypes,
-    testing::Values(
+    ::testing::Values(
         FloatCase{
             "RNN", 22, {kSteps, random_floats({1, 5, 4}, 2), random_floats({1, 5, 5}, 3)}, {}, 2},
         FloatCase{"GRU",
@@ -155,4 +156,4 @@ INSTANTIATE_TEST_SUITE_P(
                   3}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::float_types_test

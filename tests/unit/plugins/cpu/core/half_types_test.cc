@@ -2,7 +2,7 @@
 // the host may present it.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::half_types_test {
 namespace {
 
 // Numbers that both types hold exactly are written as float and cast.
@@ -16,7 +16,7 @@ Tensor to_float(const Tensor& from) {
 const Tensor kX = floats({2, 3}, {1, -2, 3, -4, 5, -6});
 const Tensor kY = floats({2, 3}, {2, 2, -2, -2, 4, 4});
 
-class Halves : public testing::TestWithParam<int32_t> {};
+class Halves : public ::testing::TestWithParam<int32_t> {};
 
 TEST_P(Halves, GoThroughElementwiseKernels) {
   const Tensor x = to_half(kX, GetParam());
@@ -83,7 +83,8 @@ TEST_P(Halves, MayBeEmpty) {
   EXPECT_THAT(run_node("Exp", 13, {none}), Gives(std::vector{none}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Halves, testing::Values(EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16),
+INSTANTIATE_TEST_SUITE_P(Types, Halves,
+                         ::testing::Values(EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16),
                          [](const auto& test) {
                            return std::string(test.param == EPH_ELEMENT_FLOAT16 ? "float16"
                                                                                 : "bfloat16");
@@ -108,4 +109,4 @@ TEST(HalfTypes, LeaveOutputsThatTheModelStatesAsFloat) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::half_types_test

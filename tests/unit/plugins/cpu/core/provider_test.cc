@@ -6,7 +6,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::provider_test {
 namespace {
 
 TEST(CpuProvider, ReportsItsNames) {
@@ -121,4 +121,4 @@ TEST(CpuProvider, RunsOneKernelInSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::provider_test

@@ -1,7 +1,7 @@
 // Attention and MultiHeadAttention of com.microsoft against plain loops in double.
 #include "tests/unit/plugins/cpu/microsoft/plain_attention.h"
 
-namespace ephost::test {
+namespace ephost::test::attention_test {
 namespace {
 
 std::vector<double> part_of(const Tensor& x, std::size_t first, std::size_t count) {
@@ -206,4 +206,4 @@ TEST(ProjectedAttention, RefusesWhatItDoesNotSupportAndWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::attention_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/plugins/cpu/microsoft/microsoft_node.h"
 
-namespace ephost::test {
+namespace ephost::test::fused_test {
 namespace {
 
 // ---- Convolutions -------------------------------------------------------------------------------
@@ -345,4 +345,4 @@ TEST(EmbedLayerNormalization, RefusesIdsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::fused_test

@@ -1,7 +1,7 @@
 // GroupQueryAttention and RotaryEmbedding of com.microsoft against plain loops in double.
 #include "tests/unit/plugins/cpu/microsoft/plain_attention.h"
 
-namespace ephost::test {
+namespace ephost::test::group_query_attention_test {
 namespace {
 
 // The first 2 * pairs elements of each head, turned by the angle for its position.
@@ -262,4 +262,4 @@ TEST(GroupQueryAttention, RefusesLengthsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::group_query_attention_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/microsoft/microsoft_node.h"
 
-namespace ephost::test {
+namespace ephost::test::products_test {
 namespace {
 
 using Matrix = std::vector<double>;
@@ -121,7 +121,7 @@ TEST(DynamicQuantizeMatMul, HandlesZerosAndNoRows) {
 struct GemmWay {
   bool transpose_a, transpose_b, is_quantized;
 };
-class QGemmWays : public testing::TestWithParam<GemmWay> {};
+class QGemmWays : public ::testing::TestWithParam<GemmWay> {};
 
 TEST_P(QGemmWays, MultiplyAndAdd) {
   const GemmWay way = GetParam();
@@ -167,8 +167,8 @@ TEST_P(QGemmWays, MultiplyAndAdd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, QGemmWays,
-                         testing::Values(GemmWay{false, false, false}, GemmWay{true, false, true},
-                                         GemmWay{false, true, true}, GemmWay{true, true, false}));
+                         ::testing::Values(GemmWay{false, false, false}, GemmWay{true, false, true},
+                                           GemmWay{false, true, true}, GemmWay{true, true, false}));
 
 TEST(QGemm, BroadcastsCInBothDimensionsAndWantsBothParametersOfY) {
   const Tensor a = tensor<uint8_t>({2, 1}, {1, 2});
@@ -193,7 +193,7 @@ struct BitsCase {
   bool has_bias;
 };
 
-class MatMulNBitsCases : public testing::TestWithParam<BitsCase> {};
+class MatMulNBitsCases : public ::testing::TestWithParam<BitsCase> {};
 
 // Numbers of a few bits, the first one in the lowest bits of a byte; each row begins a byte.
 std::vector<uint8_t> pack(const std::vector<int>& numbers, std::size_t row, int64_t bits) {
@@ -261,21 +261,21 @@ TEST_P(MatMulNBitsCases, MultiplyWithWhatTheBlocksStandFor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MatMulNBitsCases,
-                         testing::Values(BitsCase{4, 32, 1, 64, 8, BitsCase::kNone, false},
-                                         BitsCase{4, 16, 3, 50, 7, BitsCase::kPacked, true},
-                                         BitsCase{4, 128, 2, 2100, 5, BitsCase::kFloats, false},
-                                         BitsCase{2, 16, 2, 33, 6, BitsCase::kPacked, true},
-                                         BitsCase{2, 64, 1, 64, 3, BitsCase::kNone, false},
-                                         BitsCase{8, 32, 2, 65, 9, BitsCase::kPacked, false},
-                                         BitsCase{8, 2048, 1, 1500, 2, BitsCase::kNone, true},
-                                         BitsCase{4, 32, 20, 96, 300, BitsCase::kPacked, true},
-                                         BitsCase{8, 16, 17, 40, 3, BitsCase::kFloats, false},
-                                         BitsCase{4, 32, 7, 100, 11, BitsCase::kFloats, true},
-                                         BitsCase{4, 64, 5, 640, 37, BitsCase::kPacked, false},
-                                         BitsCase{4, 256, 1, 200, 5, BitsCase::kNone, true},
-                                         BitsCase{4, 4096, 2, 40, 3, BitsCase::kNone, true},
-                                         BitsCase{8, 64, 6, 192, 7, BitsCase::kNone, false},
-                                         BitsCase{2, 32, 18, 70, 5, BitsCase::kPacked, false}));
+                         ::testing::Values(BitsCase{4, 32, 1, 64, 8, BitsCase::kNone, false},
+                                           BitsCase{4, 16, 3, 50, 7, BitsCase::kPacked, true},
+                                           BitsCase{4, 128, 2, 2100, 5, BitsCase::kFloats, false},
+                                           BitsCase{2, 16, 2, 33, 6, BitsCase::kPacked, true},
+                                           BitsCase{2, 64, 1, 64, 3, BitsCase::kNone, false},
+                                           BitsCase{8, 32, 2, 65, 9, BitsCase::kPacked, false},
+                                           BitsCase{8, 2048, 1, 1500, 2, BitsCase::kNone, true},
+                                           BitsCase{4, 32, 20, 96, 300, BitsCase::kPacked, true},
+                                           BitsCase{8, 16, 17, 40, 3, BitsCase::kFloats, false},
+                                           BitsCase{4, 32, 7, 100, 11, BitsCase::kFloats, true},
+                                           BitsCase{4, 64, 5, 640, 37, BitsCase::kPacked, false},
+                                           BitsCase{4, 256, 1, 200, 5, BitsCase::kNone, true},
+                                           BitsCase{4, 4096, 2, 40, 3, BitsCase::kNone, true},
+                                           BitsCase{8, 64, 6, 192, 7, BitsCase::kNone, false},
+                                           BitsCase{2, 32, 18, 70, 5, BitsCase::kPacked, false}));
 
 Arguments small_bits() {
   return {floats({1, 16}, std::vector<float>(16, 1)),
@@ -333,7 +333,7 @@ struct FusedCase {
   Shape a, b, y;
   bool matrix_a, matrix_b, batch_a, batch_b;
 };
-class FusedMatMulCases : public testing::TestWithParam<FusedCase> {};
+class FusedMatMulCases : public ::testing::TestWithParam<FusedCase> {};
 
 // The element of an operand at [batch..., row, column] of what is multiplied: `at` has that index.
 std::size_t offset_of(const Shape& raw, std::vector<int64_t> at, bool matrix, bool batch) {
@@ -419,14 +419,14 @@ TEST_P(FusedMatMulCases, MultiplyTransposedOperands) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, FusedMatMulCases,
-    testing::Values(FusedCase{{3, 4}, {4, 5}, {3, 5}, false, false, false, false},
-                    FusedCase{{4, 3}, {5, 4}, {3, 5}, true, true, false, false},
-                    FusedCase{{2, 4, 3}, {4, 5}, {2, 3, 5}, true, false, false, false},
-                    FusedCase{{2, 4, 3}, {2, 5, 4}, {2, 3, 5}, true, true, false, false},
-                    FusedCase{{2, 1, 4, 3}, {6, 5, 4}, {2, 6, 3, 5}, true, true, false, false},
-                    FusedCase{{3, 2, 4}, {2, 4, 5}, {2, 3, 5}, false, false, true, false},
-                    FusedCase{{3, 2, 6, 4}, {5, 2, 6, 4}, {2, 6, 3, 5}, false, true, true, true},
-                    FusedCase{{4, 2, 3}, {4, 2, 5}, {2, 3, 5}, true, false, true, true}));
+    ::testing::Values(FusedCase{{3, 4}, {4, 5}, {3, 5}, false, false, false, false},
+                      FusedCase{{4, 3}, {5, 4}, {3, 5}, true, true, false, false},
+                      FusedCase{{2, 4, 3}, {4, 5}, {2, 3, 5}, true, false, false, false},
+                      FusedCase{{2, 4, 3}, {2, 5, 4}, {2, 3, 5}, true, true, false, false},
+                      FusedCase{{2, 1, 4, 3}, {6, 5, 4}, {2, 6, 3, 5}, true, true, false, false},
+                      FusedCase{{3, 2, 4}, {2, 4, 5}, {2, 3, 5}, false, false, true, false},
+                      FusedCase{{3, 2, 6, 4}, {5, 2, 6, 4}, {2, 6, 3, 5}, false, true, true, true},
+                      FusedCase{{4, 2, 3}, {4, 2, 5}, {2, 3, 5}, true, false, true, true}));
 
 TEST(FusedMatMul, HandlesVectorsAndEmptyInnerDimensions) {
   EXPECT_THAT(run_microsoft("FusedMatMul", {floats({2}, {1, 2}), floats({2}, {3, 4})},
@@ -436,7 +436,7 @@ TEST(FusedMatMul, HandlesVectorsAndEmptyInnerDimensions) {
               Gives(std::vector{floats({2, 1}, {0, 0})}));
   EXPECT_THAT(
       infer_microsoft("FusedMatMul", {floats({1, 2}, {1, 2}), floats({1, 2}, {1, 2})}).message,
-      testing::HasSubstr("the inner dimensions of A and B differ: 2 and 1"));
+      ::testing::HasSubstr("the inner dimensions of A and B differ: 2 and 1"));
 }
 
 TEST(FusedGemm, AppliesItsActivation) {
@@ -477,4 +477,4 @@ TEST(FusedGemm, RefusesUnknownActivationsAndMissingParameters) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::products_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/plugins/cpu/microsoft/microsoft_node.h"
 
-namespace ephost::test {
+namespace ephost::test::quantized_test {
 namespace {
 
 template <class T>
@@ -38,8 +38,8 @@ void expect_quantized(const Tensor& actual, const std::vector<double>& expected,
 
 // Powers of two as scales make halves exact.
 template <class T>
-class QuantizedBytes : public testing::Test {};
-using ByteTypes = testing::Types<int8_t, uint8_t>;
+class QuantizedBytes : public ::testing::Test {};
+using ByteTypes = ::testing::Types<int8_t, uint8_t>;
 TYPED_TEST_SUITE(QuantizedBytes, ByteTypes);
 
 template <class T>
@@ -190,7 +190,7 @@ TEST(QLinearConcat, RefusesIncompleteAndUnfittingParts) {
   EXPECT_THAT(infer_microsoft("QLinearConcat",
                               {scalar(1), zero, x, scalar(1), zero, wide, scalar(1), zero}, axis)
                   .message,
-              testing::HasSubstr("extents of joined tensors differ: 2 and 3"));
+              ::testing::HasSubstr("extents of joined tensors differ: 2 and 3"));
 }
 
 TEST(QuantizedParameters, MustBeSingleNumbers) {
@@ -199,7 +199,7 @@ TEST(QuantizedParameters, MustBeSingleNumbers) {
   EXPECT_THAT(run_unchecked("QLinearSigmoid", inputs),
               Refuses(EPH_INVALID_ARGUMENT, "input 1 of shape [2] is not a single number"));
   EXPECT_THAT(infer_microsoft("QLinearSigmoid", inputs).message,
-              testing::HasSubstr("input 'scale' of shape [2] does not have 1 elements"));
+              ::testing::HasSubstr("input 'scale' of shape [2] does not have 1 elements"));
 }
 
 // ---- Pools --------------------------------------------------------------------------------------
@@ -309,4 +309,4 @@ TYPED_TEST(QuantizedBytes, GoThroughSoftmax) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::quantized_test

@@ -7,7 +7,7 @@
 #include "tests/unit/plugins/cpu/onnx/onnx_node_test.h"
 #include "tests/unit/plugins/cpu/tensor_matcher.h"
 
-namespace ephost::test {
+namespace ephost::test::onnx_conformance_test {
 namespace {
 
 // What cannot pass, for the reasons in tests/conformance/exceptions*.txt: those of all versions of
@@ -26,7 +26,7 @@ const std::set<std::string>& exceptions() {
   return kNames;
 }
 
-class OnnxConformance : public testing::Test {
+class OnnxConformance : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     session_ = new PluginSession(CPU_PLUGIN);
@@ -108,4 +108,4 @@ TEST_F(OnnxConformance, HoldsInPlaceWhereAKernelAllowsIt) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::onnx_conformance_test

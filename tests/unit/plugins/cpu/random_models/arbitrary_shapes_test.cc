@@ -6,7 +6,7 @@
 #include "host/conformance/random/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::arbitrary_shapes_test {
 
 using conformance::Dice;
 
@@ -171,7 +171,7 @@ TEST(ArbitraryShapes, AreComputedOrRefused) {
       if (outcome.ok()) {
         ++answered;
       } else {
-        EXPECT_THAT(outcome.message, testing::HasSubstr(op_type + " node 'tested': ")) << seed;
+        EXPECT_THAT(outcome.message, ::testing::HasSubstr(op_type + " node 'tested': ")) << seed;
       }
     }
   }
@@ -179,4 +179,4 @@ TEST(ArbitraryShapes, AreComputedOrRefused) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::arbitrary_shapes_test

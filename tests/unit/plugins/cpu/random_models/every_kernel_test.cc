@@ -34,7 +34,7 @@ extern "C" const char* __asan_default_options() {
 }
 #endif
 
-namespace ephost::test {
+namespace ephost::test::every_kernel_test {
 namespace {
 
 constexpr int kShards = 4;
@@ -123,7 +123,7 @@ bool are_equal(const std::vector<Value>& a, const std::vector<Value>& b) {
   });
 }
 
-class EveryKernel : public testing::TestWithParam<int> {
+class EveryKernel : public ::testing::TestWithParam<int> {
  protected:
   static void SetUpTestSuite() {
     limit_memory();
@@ -208,8 +208,8 @@ bool EveryKernel::run(const eph_kernel_def& kernel, int64_t number) {
     EXPECT_TRUE(is_valid_utf8(outputs.status().message()));
     // A node that no provider takes may have been replaced by its body, whose nodes are then named.
     EXPECT_THAT(outputs.status().message(),
-                testing::AnyOf(testing::ContainsRegex(op_type + " node \"tested\""),
-                               testing::ContainsRegex("[A-Z][A-Za-z]+ node \"tested/")));
+                ::testing::AnyOf(::testing::ContainsRegex(op_type + " node \"tested\""),
+                                 ::testing::ContainsRegex("[A-Z][A-Za-z]+ node \"tested/")));
   }
   return outputs.ok() && fits(kernel, node, schema);
 }
@@ -234,7 +234,7 @@ TEST_P(EveryKernel, AnswersOrRefusesWhatItIsGiven) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, EveryKernel, testing::Range(0, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, EveryKernel, ::testing::Range(0, kShards));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::every_kernel_test

@@ -6,7 +6,7 @@
 #include "host/conformance/random/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::random_shapes_test {
 
 using conformance::Dice;
 
@@ -235,7 +235,7 @@ Trial scatter(ShapeDice& dice) {
       1};
 }
 
-class RandomShapes : public testing::TestWithParam<RandomCase> {};
+class RandomShapes : public ::testing::TestWithParam<RandomCase> {};
 
 TEST_P(RandomShapes, WorkOrAreRefused) {
   const RandomCase& test = GetParam();
@@ -250,7 +250,7 @@ TEST_P(RandomShapes, WorkOrAreRefused) {
     if (outcome.ok()) {
       ++worked;
     } else {
-      EXPECT_THAT(outcome.message, testing::HasSubstr(test.op_type + " node 'tested': "));
+      EXPECT_THAT(outcome.message, ::testing::HasSubstr(test.op_type + " node 'tested': "));
     }
   }
   EXPECT_GT(worked, 10);
@@ -259,7 +259,7 @@ TEST_P(RandomShapes, WorkOrAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Operators, RandomShapes,
-    testing::Values(
+    ::testing::Values(
         RandomCase{"MaxPool", 12, with_indices}, RandomCase{"AveragePool", 22, pooling},
         RandomCase{"LpPool", 18, pooling}, RandomCase{"MaxUnpool", 11, unpool},
         RandomCase{"Conv", 11, [](ShapeDice& dice) { return convolution(dice, false); }},
@@ -276,4 +276,4 @@ INSTANTIATE_TEST_SUITE_P(
         RandomCase{"RotaryEmbedding", 23, rotary}, RandomCase{"TensorScatter", 24, scatter}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::random_shapes_test

@@ -1,12 +1,12 @@
 // Arithmetic that is refused.
 #include "tests/unit/plugins/cpu/refusals/refusals.h"
 
-namespace ephost::test {
+namespace ephost::test::arithmetic_refusals_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(
     Arithmetic, Refusals,
-    testing::Values(
+    ::testing::Values(
         Refusal{"types",
                 "Add",
                 14,
@@ -129,4 +129,4 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"lrn_rank", "LRN", 13, {kFive}, {{"size", int64_t{3}}}, "has no channels"}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::arithmetic_refusals_test

@@ -1,12 +1,12 @@
 // Data movement that is refused.
 #include "tests/unit/plugins/cpu/refusals/refusals.h"
 
-namespace ephost::test {
+namespace ephost::test::movement_refusals_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(
     Movement, Refusals,
-    testing::Values(
+    ::testing::Values(
         Refusal{"no_axis", "Concat", 13, {kX}, {}, "attribute 'axis' is missing"},
         Refusal{"concat",
                 "Concat",
@@ -204,4 +204,4 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"bounds", "Range", 11, {kFive, kScalar, kScalar}, {}, "must be scalars"}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::movement_refusals_test

@@ -1,7 +1,7 @@
 // Operators of neural networks that are refused.
 #include "tests/unit/plugins/cpu/refusals/refusals.h"
 
-namespace ephost::test {
+namespace ephost::test::network_refusals_test {
 namespace {
 
 const Tensor kRois = floats({1, 4}, {0, 0, 1, 1});
@@ -9,7 +9,7 @@ const Tensor kOneHead = floats({1, 1, 2, 2}, {1, 2, 3, 4});
 
 INSTANTIATE_TEST_SUITE_P(
     Sampling, Refusals,
-    testing::Values(
+    ::testing::Values(
         Refusal{"neither", "Resize", 13, {kX}, {}, "either scales or sizes must be given"},
         Refusal{"mode",
                 "Resize",
@@ -128,56 +128,56 @@ const Tensor kR = floats({1, 2, 2}, {1, 1, 1, 1});
 
 INSTANTIATE_TEST_SUITE_P(
     Recurrent, Refusals,
-    testing::Values(Refusal{"rank", "RNN", 14, {kX, kW, kR}, {}, "must have rank 3"},
-                    Refusal{"weights", "GRU", 14, {kSteps, kW, kR}, {}, "do not fit X [2,1,3]"},
-                    Refusal{"directions",
-                            "RNN",
-                            14,
-                            {kSteps, kW, kR},
-                            {{"direction", std::string("bidirectional")}},
-                            "with 2 directions"},
-                    Refusal{"direction",
-                            "RNN",
-                            14,
-                            {kSteps, kW, kR},
-                            {{"direction", std::string("up")}},
-                            "attribute direction 'up' is unknown"},
-                    Refusal{"hidden",
-                            "RNN",
-                            14,
-                            {kSteps, kW, kR},
-                            {{"hidden_size", int64_t{5}}},
-                            "attribute hidden_size=5 differs from R [1,2,2]"},
-                    Refusal{"bias",
-                            "RNN",
-                            14,
-                            {kSteps, kW, kR, kX},
-                            {},
-                            "input 'B' has shape [2,3], expected [1,4]"},
-                    Refusal{
-                        "length",
-                        "RNN",
-                        14,
-                        {kSteps, kW, kR, floats({1, 4}, {0, 0, 0, 0}), tensor<int32_t>({1}, {3})},
-                        {},
-                        "a sequence of length 3 does not fit into 2 steps"},
-                    Refusal{"clip", "RNN", 14, {kSteps, kW, kR}, {{"clip", -1.0F}}, "is negative"},
-                    Refusal{"activation",
-                            "RNN",
-                            14,
-                            {kSteps, kW, kR},
-                            {{"activations", std::vector<std::string>{"Odd"}}},
-                            "activation 'Odd' is unknown"},
-                    Refusal{"activations",
-                            "RNN",
-                            14,
-                            {kSteps, kW, kR},
-                            {{"activations", std::vector<std::string>{"Tanh", "Tanh"}}},
-                            "attribute activations has 2 names, expected 1"}));
+    ::testing::Values(
+        Refusal{"rank", "RNN", 14, {kX, kW, kR}, {}, "must have rank 3"},
+        Refusal{"weights", "GRU", 14, {kSteps, kW, kR}, {}, "do not fit X [2,1,3]"},
+        Refusal{"directions",
+                "RNN",
+                14,
+                {kSteps, kW, kR},
+                {{"direction", std::string("bidirectional")}},
+                "with 2 directions"},
+        Refusal{"direction",
+                "RNN",
+                14,
+                {kSteps, kW, kR},
+                {{"direction", std::string("up")}},
+                "attribute direction 'up' is unknown"},
+        Refusal{"hidden",
+                "RNN",
+                14,
+                {kSteps, kW, kR},
+                {{"hidden_size", int64_t{5}}},
+                "attribute hidden_size=5 differs from R [1,2,2]"},
+        Refusal{"bias",
+                "RNN",
+                14,
+                {kSteps, kW, kR, kX},
+                {},
+                "input 'B' has shape [2,3], expected [1,4]"},
+        Refusal{"length",
+                "RNN",
+                14,
+                {kSteps, kW, kR, floats({1, 4}, {0, 0, 0, 0}), tensor<int32_t>({1}, {3})},
+                {},
+                "a sequence of length 3 does not fit into 2 steps"},
+        Refusal{"clip", "RNN", 14, {kSteps, kW, kR}, {{"clip", -1.0F}}, "is negative"},
+        Refusal{"activation",
+                "RNN",
+                14,
+                {kSteps, kW, kR},
+                {{"activations", std::vector<std::string>{"Odd"}}},
+                "activation 'Odd' is unknown"},
+        Refusal{"activations",
+                "RNN",
+                14,
+                {kSteps, kW, kR},
+                {{"activations", std::vector<std::string>{"Tanh", "Tanh"}}},
+                "attribute activations has 2 names, expected 1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Windows, Refusals,
-    testing::Values(
+    ::testing::Values(
         Refusal{"stride",
                 "MaxPool",
                 12,
@@ -308,4 +308,4 @@ INSTANTIATE_TEST_SUITE_P(
                 "bias of shape [5] does not have an element for each of 1"}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::network_refusals_test

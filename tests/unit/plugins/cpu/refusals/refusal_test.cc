@@ -1,7 +1,7 @@
 // Every way in which a node is refused: the code, the message, and that it names the node.
 #include "tests/unit/plugins/cpu/refusals/refusals.h"
 
-namespace ephost::test {
+namespace ephost::test::refusal_test {
 namespace {
 
 TEST_P(Refusals, NameTheNodeAndTheReason) {
@@ -12,7 +12,7 @@ TEST_P(Refusals, NameTheNodeAndTheReason) {
     node->state(stated);
     const Outcome outcome = cpu_session().run(*node);
     EXPECT_THAT(outcome, Refuses(test.code, test.message));
-    EXPECT_THAT(outcome.message, testing::HasSubstr(test.op_type + " node 'tested': "));
+    EXPECT_THAT(outcome.message, ::testing::HasSubstr(test.op_type + " node 'tested': "));
   }
 }
 
@@ -70,4 +70,4 @@ TEST(Refusing, NamesASlopeThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::refusal_test

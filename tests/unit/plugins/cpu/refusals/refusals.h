@@ -19,7 +19,7 @@ struct Refusal {
 
 inline void PrintTo(const Refusal& refusal, std::ostream* stream) { *stream << refusal.name; }
 
-class Refusals : public testing::TestWithParam<Refusal> {};
+class Refusals : public ::testing::TestWithParam<Refusal> {};
 
 inline const Tensor kX = floats({2, 3}, {1, 2, 3, 4, 5, 6});
 inline const Tensor kImage = floats({1, 4, 2, 2}, std::vector<float>(16, 1));

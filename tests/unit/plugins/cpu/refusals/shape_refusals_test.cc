@@ -1,12 +1,12 @@
 // Shapes, axes and attributes that do not fit.
 #include "tests/unit/plugins/cpu/refusals/refusals.h"
 
-namespace ephost::test {
+namespace ephost::test::shape_refusals_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Refusals,
-    testing::Values(
+    ::testing::Values(
         Refusal{
             "ranks", "Relu", 14, {of_rank(17)}, {}, "handles ranks up to 16", EPH_NOT_IMPLEMENTED},
         Refusal{"broadcast",
@@ -97,4 +97,4 @@ INSTANTIATE_TEST_SUITE_P(
             "constant", "Constant", 13, {}, {}, "none of the attributes", EPH_NOT_IMPLEMENTED}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::shape_refusals_test

@@ -7,11 +7,11 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::capability_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Ints = std::vector<int64_t>;
 
 // Why the provider declines the last node of a net.
@@ -226,4 +226,4 @@ TEST(DnnlProvider, RefusesAnImpossibleNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::capability_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::clusters_test {
 namespace {
 
 // Whether the graph is acyclic after each cluster is contracted to one node.
@@ -105,4 +105,4 @@ TEST(Clusters, AreConvexAndMaximalInRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::clusters_test

@@ -5,11 +5,11 @@
 
 #include "tests/unit/plugins/dnnl/open_net.h"
 
-namespace ephost::test {
+namespace ephost::test::row_chains_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 FakeClaims claims_of(FakeGraph& graph) {
   ProviderSession session(1);
@@ -193,4 +193,4 @@ TEST(RowChains, LeaveATensorThatIsCombinedWithItself) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::row_chains_test

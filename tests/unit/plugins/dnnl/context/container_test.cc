@@ -8,11 +8,11 @@
 #include "tests/support/tensor_memory.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::container_test {
 namespace {
 
 using ephost::test::AlignedBytes;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const BuildId kId = {"2.6.3+abc", "avx512_core", 4};
 
@@ -206,4 +206,4 @@ TEST(Container, SurvivesAnyByteBehindValidChecksums) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::container_test

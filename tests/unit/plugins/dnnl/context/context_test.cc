@@ -10,10 +10,10 @@
 #include "tests/unit/plugins/dnnl/open_net.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost::test {
+namespace ephost::test::context_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Ints = std::vector<int64_t>;
 
 // Two partitions around a node that the provider does not take; the second has the weights of the
@@ -32,7 +32,7 @@ void build_two_partitions(Net& net) {
       net.add("Gemm", {x, net.weights({10, 8}), net.weights({10})}, {{"transB", int64_t{1}}}));
 }
 
-class DnnlContext : public testing::Test {
+class DnnlContext : public ::testing::Test {
  protected:
   DnnlContext() {
     build_two_partitions(net_);
@@ -212,7 +212,7 @@ TEST_F(DnnlContext, SurvivesRandomFlips) {
 }
 
 // A partition with any number of rows, and one run of it.
-class RowContext : public testing::Test {
+class RowContext : public ::testing::Test {
  protected:
   RowContext() {
     uint32_t x =
@@ -288,4 +288,4 @@ TEST_F(DnnlContext, HasACompatibilityTextThatJudgesItself) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::context_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::recipe_codec_test {
 namespace {
 
 std::string encoded(const Recipe& recipe) {
@@ -133,4 +133,4 @@ TEST(RecipeCodec, SurvivesRandomDamage) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::recipe_codec_test

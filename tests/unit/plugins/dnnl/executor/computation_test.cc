@@ -6,12 +6,12 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::computation_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class DnnlComputation : public testing::Test {
+class DnnlComputation : public ::testing::Test {
  protected:
   DnnlComputation() {
     uint32_t x = net_.conv(net_.input({1, 3, 8, 8}), 8, 3);
@@ -152,4 +152,4 @@ TEST(DnnlComputations, UseSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::computation_test

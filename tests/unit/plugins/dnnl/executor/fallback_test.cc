@@ -10,19 +10,19 @@
 #include "tests/unit/plugins/dnnl/failing_library.h"
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::fallback_test {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 bool is_product(const Execution& execution) {
   return execution.kind == dnnl_matmul || execution.kind == dnnl_convolution;
 }
 
 // A convolution with a post-op, then a product, each with constants in a layout of its own.
-class DnnlFallback : public testing::Test {
+class DnnlFallback : public ::testing::Test {
  protected:
   DnnlFallback() {
     const uint32_t x = net_.conv(net_.input({1, 16, 6, 6}), 16, 3);
@@ -203,4 +203,4 @@ TEST(DnnlFallbacks, RefuseAPartitionThatNoPrimitiveCanCompute) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::fallback_test

@@ -11,7 +11,7 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::quantized_operators_test {
 namespace {
 
 // A net of quantised values, all drawn from one seed.
@@ -148,7 +148,7 @@ void for_random_nets(uint32_t rounds, const Body& body) {
     QuantizedNet net(seed);
     net.use_signed_activations(net.chance());
     body(net);
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -298,4 +298,4 @@ TEST(QuantizedOperators, FloatSumsAreQuantisedAsTheyAreStored) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::quantized_operators_test

@@ -12,13 +12,13 @@
 #include "tests/unit/plugins/dnnl/open_net.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost::test {
+namespace ephost::test::row_computation_test {
 
 using conformance::Dice;
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 void expect_near(const RunResult& result, const Array& expected) {
   ASSERT_EQ(result.code, EPH_OK) << result.message;
@@ -112,7 +112,7 @@ void expect_partitions_match(OpenNet& net,
                      to = net.find(graph.value_name(graph.outputs()[0]));
       const Array expected = net.value_for(to, input);
       expect_near(states[i]->run(net.value_for(from, input)), expected);
-      if (testing::Test::HasFatalFailure()) return;
+      if (::testing::Test::HasFatalFailure()) return;
     }
   }
 }
@@ -149,7 +149,7 @@ TEST(RowComputations, MatchTheReferenceForAnyNumberOfRows) {
 }
 
 // A perceptron with two products.
-class RowComputation : public testing::Test {
+class RowComputation : public ::testing::Test {
  protected:
   RowComputation() {
     uint32_t x = net_.add("MatMul", {net_.input({-1, -1, 12}), net_.weights({12, 20})});
@@ -262,4 +262,4 @@ TEST(RowComputations, ComputeLargeTensorsInBlocks) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::row_computation_test

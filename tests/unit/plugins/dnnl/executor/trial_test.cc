@@ -7,11 +7,11 @@
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::trial_test {
 namespace {
 
 using test::SampleBuilder;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
 
@@ -115,4 +115,4 @@ TEST(RepackingSource, GivesTheSameElementsInAnotherLayoutAndForm) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::trial_test

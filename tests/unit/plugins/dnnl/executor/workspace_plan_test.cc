@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::workspace_plan_test {
 namespace {
 
 // Whether no two buffers that live at the same time share a byte, and all are aligned and inside.
@@ -53,4 +53,4 @@ TEST(WorkspacePlan, IsValidForRandomLifetimes) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::workspace_plan_test

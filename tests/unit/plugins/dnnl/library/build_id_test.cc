@@ -6,7 +6,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::build_id_test {
 namespace {
 
 const BuildId kId = {"2.6.3+abc", "avx512_core", 4};
@@ -60,4 +60,4 @@ TEST(BuildId, KnowsThisProcess) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::build_id_test

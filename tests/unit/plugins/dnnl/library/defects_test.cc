@@ -15,7 +15,7 @@
 #include "plugins/dnnl/library/primitives.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::defects_test {
 namespace {
 
 // The result of clip(x, 1, 2), then clip(x, 3, 4), on zeros in one primitive: an oracle that shares
@@ -195,4 +195,4 @@ TEST(PrimitiveChoice, GivesEachFunctionAnAlgorithmOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::defects_test

@@ -8,7 +8,7 @@
 #include "plugins/dnnl/library/primitives.h"
 #include "plugins/dnnl/library/quantization.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::descriptor_test {
 namespace {
 
 using Tag = dnnl::memory::format_tag;
@@ -167,4 +167,4 @@ TEST(Descriptor, HasNoViewOfLayoutsWithExtraData) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::descriptor_test

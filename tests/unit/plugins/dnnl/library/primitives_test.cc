@@ -9,7 +9,7 @@
 
 #include "plugins/dnnl/library/descriptor.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::primitives_test {
 namespace {
 
 const dnnl::engine& engine() {
@@ -108,7 +108,7 @@ void expect_sums_of_rows(const Tensor& x, const Tensor& weights, const Tensor& y
     stream.wait();
     std::vector<float> found(static_cast<std::size_t>(y.dims[1] * y.dims[2]), -1);
     copy(sums, dnnl::memory(row_major(y.dims), engine(), found.data()));
-    EXPECT_THAT(found, testing::Each(3)) << descriptor.impl_info_str();
+    EXPECT_THAT(found, ::testing::Each(3)) << descriptor.impl_info_str();
   }
 }
 
@@ -172,4 +172,4 @@ TEST(InstructionSet, HasTheNameThatOneDnnGivesIt) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::primitives_test

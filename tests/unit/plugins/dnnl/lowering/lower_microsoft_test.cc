@@ -9,7 +9,7 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::lower_microsoft_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -177,4 +177,4 @@ TEST(LowerMicrosoft, NormalizesASumAndGivesItToOthers) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::lower_microsoft_test

@@ -4,15 +4,15 @@
 #include "plugins/dnnl/lowering/lowering.h"
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::lower_quantization_test {
 namespace {
 
 using ephost::test::FakeAttributes;
 using ephost::test::FakeGraph;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class LowerDequantize : public testing::Test {
+class LowerDequantize : public ::testing::Test {
  protected:
   // The constants that a DequantizeLinear node of [[1, -2, 3], [-4, 5, -6]] becomes.
   std::vector<float> lowered(std::vector<uint32_t> parameters,
@@ -68,4 +68,4 @@ TEST_F(LowerDequantize, RefusesScalesThatAreNotConstant) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::lower_quantization_test

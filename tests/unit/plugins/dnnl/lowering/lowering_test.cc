@@ -8,12 +8,12 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::lowering_test {
 namespace {
 
 using ephost::test::FakeAttributes;
 using ephost::test::Net;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<std::string> op_types(Net& net) {
   const eph::GraphView graph(&net.graph());
@@ -115,4 +115,4 @@ TEST(LowerPartition, NamesTheNodeThatItCannotTake) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::lowering_test

@@ -11,16 +11,16 @@
 #include "plugins/dnnl/recipe/shape_rules.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::fuse_quantization_test {
 namespace {
 
 using test::convolution_3x3;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using enum ElementType;
 
 const FastPrimitiveQuery kAlwaysFast = [](const Recipe&, const Op&) { return true; };
 
-class FuseQuantization : public testing::Test {
+class FuseQuantization : public ::testing::Test {
  protected:
   TensorId quantize(TensorId x, float scale, int64_t zero_point, ElementType type = kU8) {
     return builder_.add(Conversion{type, 1, scale, 0, zero_point}, {x});
@@ -228,4 +228,4 @@ TEST_F(FuseQuantization, SumsWithManyTermsStayFloat) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::fuse_quantization_test

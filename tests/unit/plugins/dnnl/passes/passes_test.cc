@@ -7,7 +7,7 @@
 #include "plugins/dnnl/recipe/shape_rules.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::passes_test {
 namespace {
 
 using test::convolution_3x3;
@@ -156,4 +156,4 @@ TEST(RemoveDeadCode, DropsWhatNothingDependsOnAndKeepsInputs) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::passes_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/plugins/dnnl/net.h"
 
-namespace ephost::test {
+namespace ephost::test::operators_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -376,7 +376,7 @@ TEST(DnnlLayout, TransposesFactorsAndResultsOfProductsWithExtentsOfOne) {
       Ints perm(rank);
       std::iota(perm.begin(), perm.end(), 0);
       do {
-        SCOPED_TRACE(testing::PrintToString(shape) + " by " + testing::PrintToString(perm));
+        SCOPED_TRACE(::testing::PrintToString(shape) + " by " + ::testing::PrintToString(perm));
         Net result;
         const uint32_t product = result.linear(result.input(shape), ++width, false);
         expect(result, result.add("Transpose", {product}, {{"perm", perm}}));
@@ -392,4 +392,4 @@ TEST(DnnlLayout, TransposesFactorsAndResultsOfProductsWithExtentsOfOne) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::operators_test

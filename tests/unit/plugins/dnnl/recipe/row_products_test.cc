@@ -8,11 +8,11 @@
 #include "plugins/dnnl/recipe/shape_rules.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::row_products_test {
 namespace {
 
 using test::SampleBuilder;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Why a recipe of [2, 3, 4] is refused, or "accepted".
 std::string refusal(
@@ -155,4 +155,4 @@ TEST(RowProducts, RefuseOtherInputsAndOutputs) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::row_products_test

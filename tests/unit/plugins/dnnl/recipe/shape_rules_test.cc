@@ -5,11 +5,11 @@
 
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::shape_rules_test {
 namespace {
 
 using test::convolution_3x3;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string refusal(const Parameters& parameters, const std::vector<Dims>& inputs) {
   try {
@@ -154,4 +154,4 @@ TEST(CheckRecipe, RefusesPostOpsAndPortsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::shape_rules_test

@@ -7,7 +7,7 @@
 
 #include "plugins/dnnl/recipe/shape_rules.h"
 
-namespace ephost_dnnl {
+namespace ephost_dnnl::type_rules_test {
 namespace {
 
 using enum ElementType;
@@ -137,4 +137,4 @@ TEST(TypeRules, ConversionsStateScalesAndZeroPointsOfIntegersOnly) {
 }
 
 }  // namespace
-}  // namespace ephost_dnnl
+}  // namespace ephost_dnnl::type_rules_test

@@ -4,10 +4,10 @@
 
 #include "tests/unit/plugins/image/encoders.h"
 
-namespace ephost_image::test {
+namespace ephost_image::test::bmp_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Bmp {
   uint32_t width, height;
@@ -108,4 +108,4 @@ TEST(Bmp, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace ephost_image::test
+}  // namespace ephost_image::test::bmp_test

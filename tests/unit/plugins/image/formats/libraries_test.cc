@@ -5,10 +5,10 @@
 
 #include "tests/unit/plugins/image/encoders.h"
 
-namespace ephost_image::test {
+namespace ephost_image::test::libraries_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Pixels = std::vector<uint8_t>;
 
 TEST(Png, KeepsEveryPixel) {
@@ -145,4 +145,4 @@ TEST(WebP, RefusesAnimations) {
 }
 
 }  // namespace
-}  // namespace ephost_image::test
+}  // namespace ephost_image::test::libraries_test

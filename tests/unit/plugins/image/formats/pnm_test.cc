@@ -3,7 +3,7 @@
 
 #include "tests/unit/plugins/image/encoders.h"
 
-namespace ephost_image::test {
+namespace ephost_image::test::pnm_test {
 namespace {
 
 using Pixels = std::vector<uint8_t>;
@@ -50,4 +50,4 @@ TEST(Pnm, RefusesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace ephost_image::test
+}  // namespace ephost_image::test::pnm_test

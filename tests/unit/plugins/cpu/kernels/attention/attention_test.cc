@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::attention_test {
 namespace {
 
 struct AttentionCase {
@@ -25,7 +25,7 @@ void PrintTo(const AttentionCase& test, std::ostream* out) { *out << test.name; 
 
 constexpr int64_t kBatch = 2, kQueries = 3, kKeys = 5, kSize = 4, kValueSize = 6;
 
-class AttentionOperator : public testing::TestWithParam<AttentionCase> {
+class AttentionOperator : public ::testing::TestWithParam<AttentionCase> {
  protected:
   AttentionOperator() {
     const AttentionCase& test = GetParam();
@@ -179,7 +179,7 @@ TEST_P(AttentionOperator, FollowsItsFormula) {
 
 INSTANTIATE_TEST_SUITE_P(
     Modes, AttentionOperator,
-    testing::Values(
+    ::testing::Values(
         AttentionCase{"plain"}, AttentionCase{"flat", 2, 2, true},
         AttentionCase{"shared", 6, 2, false}, AttentionCase{"flat_shared", 4, 1, true, 2},
         AttentionCase{"past", 2, 2, false, 3}, AttentionCase{"causal", 2, 2, false, 0, true},
@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(
 // The product of queries and keys, after the cap, after the mask, and after the softmax.
 INSTANTIATE_TEST_SUITE_P(
     StoredScores, AttentionOperator,
-    testing::Values(
+    ::testing::Values(
         AttentionCase{"product", 2, 2, false, 2, false, {kQueries, 7}, false, {}, 0.5F, 0, 0},
         AttentionCase{"capped", 2, 2, false, 2, false, {kQueries, 7}, false, {}, 0.5F, 0, 1},
         AttentionCase{"masked", 2, 2, false, 2, false, {kQueries, 7}, false, {}, 0.5F, 0, 2},
@@ -271,4 +271,4 @@ TEST(TensorScatter, OverwritesFromAPositionOn) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::attention_test

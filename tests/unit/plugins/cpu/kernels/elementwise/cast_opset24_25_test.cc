@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::cast_opset24_25_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -265,4 +265,4 @@ TEST(CastTwoBits, WrapsIntegers) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::cast_opset24_25_test

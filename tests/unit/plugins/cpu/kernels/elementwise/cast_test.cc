@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::cast_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -36,7 +36,7 @@ struct Short {
 };
 void PrintTo(const Short& type, std::ostream* stream) { *stream << type.name; }
 
-class ShortFloats : public testing::TestWithParam<Short> {};
+class ShortFloats : public ::testing::TestWithParam<Short> {};
 
 TEST_P(ShortFloats, HoldTheirNumbers) {
   const Short& type = GetParam();
@@ -69,30 +69,30 @@ TEST_P(ShortFloats, ComeBackFromEveryWiderType) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, ShortFloats,
-                         testing::Values(Short{"E4M3FN",
-                                               EPH_ELEMENT_FLOAT8E4M3FN,
-                                               {0x38, 0xbc, 0x7e, 0x01, 0x00, 0x80},
-                                               {1, -1.5F, 448, 0x1p-9F, 0, -0.0F},
-                                               {0x7e, 0xfe, 0x7e, 0xfe, 0x7f},
-                                               {0x7f, 0xff, 0x7f, 0xff, 0x7f}},
-                                         Short{"E4M3FNUZ",
-                                               EPH_ELEMENT_FLOAT8E4M3FNUZ,
-                                               {0x40, 0xc4, 0x7f, 0x01, 0x00},
-                                               {1, -1.5F, 240, 0x1p-10F, 0},
-                                               {0x7f, 0xff, 0x7f, 0xff, 0x80},
-                                               {0x80, 0x80, 0x80, 0x80, 0x80}},
-                                         Short{"E5M2",
-                                               EPH_ELEMENT_FLOAT8E5M2,
-                                               {0x3c, 0xbe, 0x7b, 0x01, 0x80},
-                                               {1, -1.5F, 57344, 0x1p-16F, -0.0F},
-                                               {0x7b, 0xfb, 0x7b, 0xfb, 0x7f},
-                                               {0x7c, 0xfc, 0x7c, 0xfc, 0x7f}},
-                                         Short{"E5M2FNUZ",
-                                               EPH_ELEMENT_FLOAT8E5M2FNUZ,
-                                               {0x40, 0xc2, 0x7f, 0x01, 0x00},
-                                               {1, -1.5F, 57344, 0x1p-17F, 0},
-                                               {0x7f, 0xff, 0x7f, 0xff, 0x80},
-                                               {0x80, 0x80, 0x80, 0x80, 0x80}}),
+                         ::testing::Values(Short{"E4M3FN",
+                                                 EPH_ELEMENT_FLOAT8E4M3FN,
+                                                 {0x38, 0xbc, 0x7e, 0x01, 0x00, 0x80},
+                                                 {1, -1.5F, 448, 0x1p-9F, 0, -0.0F},
+                                                 {0x7e, 0xfe, 0x7e, 0xfe, 0x7f},
+                                                 {0x7f, 0xff, 0x7f, 0xff, 0x7f}},
+                                           Short{"E4M3FNUZ",
+                                                 EPH_ELEMENT_FLOAT8E4M3FNUZ,
+                                                 {0x40, 0xc4, 0x7f, 0x01, 0x00},
+                                                 {1, -1.5F, 240, 0x1p-10F, 0},
+                                                 {0x7f, 0xff, 0x7f, 0xff, 0x80},
+                                                 {0x80, 0x80, 0x80, 0x80, 0x80}},
+                                           Short{"E5M2",
+                                                 EPH_ELEMENT_FLOAT8E5M2,
+                                                 {0x3c, 0xbe, 0x7b, 0x01, 0x80},
+                                                 {1, -1.5F, 57344, 0x1p-16F, -0.0F},
+                                                 {0x7b, 0xfb, 0x7b, 0xfb, 0x7f},
+                                                 {0x7c, 0xfc, 0x7c, 0xfc, 0x7f}},
+                                           Short{"E5M2FNUZ",
+                                                 EPH_ELEMENT_FLOAT8E5M2FNUZ,
+                                                 {0x40, 0xc2, 0x7f, 0x01, 0x00},
+                                                 {1, -1.5F, 57344, 0x1p-17F, 0},
+                                                 {0x7f, 0xff, 0x7f, 0xff, 0x80},
+                                                 {0x80, 0x80, 0x80, 0x80, 0x80}}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(Casting, RoundsShortFloatsToEven) {
@@ -230,4 +230,4 @@ TEST(Casting, LikeTakesTheTypeOfItsSecondInput) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::cast_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::elementwise_opsets_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -48,7 +48,7 @@ struct Gate {
 };
 void PrintTo(const Gate& gate, std::ostream* stream) { *stream << gate.name; }
 
-class Gates : public testing::TestWithParam<Gate> {};
+class Gates : public ::testing::TestWithParam<Gate> {};
 
 TEST_P(Gates, AgreeWithTheirFormula) {
   const Tensor x = random_floats({1003}, 3, -30, 30);
@@ -64,29 +64,30 @@ TEST_P(Gates, AgreeWithTheirFormula) {
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, Gates,
-    testing::Values(Gate{"Gelu",
-                         "Gelu",
-                         20,
-                         {},
-                         [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2))); }},
-                    Gate{"GeluTanh",
-                         "Gelu",
-                         20,
-                         {{"approximate", std::string("tanh")}},
-                         [](double x) {
-                           return 0.5 * x *
-                                  (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-                         }},
-                    Gate{"Mish",
-                         "Mish",
-                         18,
-                         {},
-                         [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
-                    Gate{"Swish",
-                         "Swish",
-                         24,
-                         {{"alpha", 0.5F}},
-                         [](double x) { return x / (1 + std::exp(-x / 2)); }}),
+    ::testing::Values(Gate{"Gelu",
+                           "Gelu",
+                           20,
+                           {},
+                           [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2))); }},
+                      Gate{"GeluTanh",
+                           "Gelu",
+                           20,
+                           {{"approximate", std::string("tanh")}},
+                           [](double x) {
+                             return 0.5 * x *
+                                    (1 +
+                                     std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+                           }},
+                      Gate{"Mish",
+                           "Mish",
+                           18,
+                           {},
+                           [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
+                      Gate{"Swish",
+                           "Swish",
+                           24,
+                           {{"alpha", 0.5F}},
+                           [](double x) { return x / (1 + std::exp(-x / 2)); }}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(Shrinking, KeepsIntegersExactAndInRange) {
@@ -204,4 +205,4 @@ TEST(Losses, RefuseClassesOutOfRange) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::elementwise_opsets_test

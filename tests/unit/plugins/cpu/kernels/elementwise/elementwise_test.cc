@@ -6,7 +6,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::elementwise_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -21,7 +21,7 @@ struct UnaryCase {
 
 void PrintTo(const UnaryCase& test, std::ostream* out) { *out << test.op_type; }
 
-class Unary : public testing::TestWithParam<UnaryCase> {};
+class Unary : public ::testing::TestWithParam<UnaryCase> {};
 
 // 100003 elements: vector loops, their remainders, and several threads.
 TEST_P(Unary, AgreesWithTheStandardLibraryOverItsRange) {
@@ -38,7 +38,7 @@ TEST_P(Unary, AgreesWithTheStandardLibraryOverItsRange) {
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, Unary,
-    testing::Values(
+    ::testing::Values(
         UnaryCase{"Exp", 13, [](double x) { return std::exp(x); }, -87, 88},
         UnaryCase{"Tanh", 13, [](double x) { return std::tanh(x); }, -10, 10},
         UnaryCase{"Sigmoid", 13, [](double x) { return 1 / (1 + std::exp(-x)); }, -20, 20},
@@ -165,7 +165,7 @@ Tensor broadcast_reference(const Tensor& a, const Tensor& b,
   return from_doubles(shape, result);
 }
 
-class Broadcasting : public testing::TestWithParam<std::pair<Shape, Shape>> {};
+class Broadcasting : public ::testing::TestWithParam<std::pair<Shape, Shape>> {};
 
 TEST_P(Broadcasting, AgreesWithAnElementwiseWalk) {
   const Tensor a = random_floats(GetParam().first, 3);
@@ -184,16 +184,16 @@ TEST_P(Broadcasting, AgreesWithAnElementwiseWalk) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Broadcasting,
-    testing::Values(std::pair<Shape, Shape>{{}, {}}, std::pair<Shape, Shape>{{5}, {}},
-                    std::pair<Shape, Shape>{{3, 70001}, {3, 70001}},
-                    std::pair<Shape, Shape>{{3, 70001}, {1}},
-                    std::pair<Shape, Shape>{{2, 16, 35, 35}, {16, 1, 1}},
-                    std::pair<Shape, Shape>{{2, 300, 77}, {2, 300, 1}},
-                    std::pair<Shape, Shape>{{2, 300, 77}, {77}},
-                    std::pair<Shape, Shape>{{1, 9, 1, 7}, {4, 1, 3, 1}},
-                    std::pair<Shape, Shape>{{4, 1, 5}, {1, 6, 1}},
-                    std::pair<Shape, Shape>{{3, 0, 5}, {1, 5}},
-                    std::pair<Shape, Shape>{{2, 3, 4, 5, 6, 7}, {4, 1, 6, 1}}));
+    ::testing::Values(std::pair<Shape, Shape>{{}, {}}, std::pair<Shape, Shape>{{5}, {}},
+                      std::pair<Shape, Shape>{{3, 70001}, {3, 70001}},
+                      std::pair<Shape, Shape>{{3, 70001}, {1}},
+                      std::pair<Shape, Shape>{{2, 16, 35, 35}, {16, 1, 1}},
+                      std::pair<Shape, Shape>{{2, 300, 77}, {2, 300, 1}},
+                      std::pair<Shape, Shape>{{2, 300, 77}, {77}},
+                      std::pair<Shape, Shape>{{1, 9, 1, 7}, {4, 1, 3, 1}},
+                      std::pair<Shape, Shape>{{4, 1, 5}, {1, 6, 1}},
+                      std::pair<Shape, Shape>{{3, 0, 5}, {1, 5}},
+                      std::pair<Shape, Shape>{{2, 3, 4, 5, 6, 7}, {4, 1, 6, 1}}));
 
 TEST(BinaryOperators, WrapIntegersAround) {
   const Tensor big = tensor<int32_t>({1}, {std::numeric_limits<int32_t>::max()});
@@ -385,4 +385,4 @@ TEST(FlatKernels, DoNotTrustStatedSizes) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::elementwise_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::resize_test {
 namespace {
 
 Tensor counting(const Shape& shape) {
@@ -150,4 +150,4 @@ TEST(Upsample, EnlargesByScales) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::resize_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::sampling_test {
 namespace {
 
 Tensor grid_of(const Tensor& theta, const std::vector<int64_t>& size, int64_t aligns) {
@@ -239,4 +239,4 @@ TEST(MaxUnpool, UndoesMaxPool) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::sampling_test

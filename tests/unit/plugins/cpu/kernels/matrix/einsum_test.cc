@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::einsum_test {
 namespace {
 
 struct EinsumCase {
@@ -73,7 +73,7 @@ Tensor expected(const Walk& walk, const std::vector<Tensor>& inputs) {
   return from_doubles(shape, sums);
 }
 
-class Einsums : public testing::TestWithParam<EinsumCase> {};
+class Einsums : public ::testing::TestWithParam<EinsumCase> {};
 
 TEST_P(Einsums, AgreeWithASimpleLoop) {
   const EinsumCase& test = GetParam();
@@ -92,7 +92,7 @@ TEST_P(Einsums, AgreeWithASimpleLoop) {
 
 INSTANTIATE_TEST_SUITE_P(
     Equations, Einsums,
-    testing::Values(
+    ::testing::Values(
         EinsumCase{"ij,jk->ik", {{3, 4}, {4, 5}}, ""},
         EinsumCase{"ij,jk->ki", {{3, 4}, {4, 5}}, " ij , jk -> ki "},
         EinsumCase{"ij,kj->ik", {{9, 8}, {7, 8}}, ""},
@@ -134,7 +134,7 @@ TEST(Einsum, SumsNothingToZero) {
 struct Broken {
   std::string equation, message;
 };
-class BrokenEinsums : public testing::TestWithParam<Broken> {};
+class BrokenEinsums : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenEinsums, AreRefused) {
   const Tensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -144,14 +144,14 @@ TEST_P(BrokenEinsums, AreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Equations, BrokenEinsums,
-    testing::Values(Broken{"ij,jk->ik", "has extent 2 where another dimension"},
-                    Broken{"ij->ij", "1 terms for 2 inputs"},
-                    Broken{"ijk,ij->ij", "input 0 has rank 2"},
-                    Broken{"ij,ij->iq", "'q' in the output is unknown"},
-                    Broken{"ij,ij->ii", "'i' in the output is unknown or appears twice"},
-                    Broken{"i2,ij->ij", "'i2' is not a term"},
-                    Broken{"..i,ij->i", "'..i' is not a term"},
-                    Broken{"......,ij->i", "'......' is not a term"}));
+    ::testing::Values(Broken{"ij,jk->ik", "has extent 2 where another dimension"},
+                      Broken{"ij->ij", "1 terms for 2 inputs"},
+                      Broken{"ijk,ij->ij", "input 0 has rank 2"},
+                      Broken{"ij,ij->iq", "'q' in the output is unknown"},
+                      Broken{"ij,ij->ii", "'i' in the output is unknown or appears twice"},
+                      Broken{"i2,ij->ij", "'i2' is not a term"},
+                      Broken{"..i,ij->i", "'..i' is not a term"},
+                      Broken{"......,ij->i", "'......' is not a term"}));
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::einsum_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::matrix_test {
 namespace {
 
 // One product of row-major matrices, m x k and k x n.
@@ -53,10 +53,10 @@ struct MatMulCase {
 };
 
 void PrintTo(const MatMulCase& test, std::ostream* out) {
-  *out << testing::PrintToString(test.a) << " by " << testing::PrintToString(test.b);
+  *out << ::testing::PrintToString(test.a) << " by " << ::testing::PrintToString(test.b);
 }
 
-class MatMul : public testing::TestWithParam<MatMulCase> {};
+class MatMul : public ::testing::TestWithParam<MatMulCase> {};
 
 TEST_P(MatMul, AgreesWithTheReference) {
   const Tensor a = random_floats(GetParam().a, 1);
@@ -78,13 +78,13 @@ TEST_P(MatMul, AgreesWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, MatMul,
-                         testing::Values(MatMulCase{{37, 53}, {53, 61}, {}},
-                                         MatMulCase{{1, 768}, {768, 96}, {}},
-                                         MatMulCase{{2, 5, 16, 24}, {1, 1, 24, 40}, {2, 5}},
-                                         MatMulCase{{3, 4, 20, 8}, {3, 4, 8, 20}, {3, 4}},
-                                         MatMulCase{{3, 1, 6, 8}, {1, 4, 8, 5}, {3, 4}},
-                                         MatMulCase{{1, 1, 6, 8}, {2, 3, 8, 5}, {2, 3}},
-                                         MatMulCase{{2, 3, 4}, {2, 4, 1}, {2}}));
+                         ::testing::Values(MatMulCase{{37, 53}, {53, 61}, {}},
+                                           MatMulCase{{1, 768}, {768, 96}, {}},
+                                           MatMulCase{{2, 5, 16, 24}, {1, 1, 24, 40}, {2, 5}},
+                                           MatMulCase{{3, 4, 20, 8}, {3, 4, 8, 20}, {3, 4}},
+                                           MatMulCase{{3, 1, 6, 8}, {1, 4, 8, 5}, {3, 4}},
+                                           MatMulCase{{1, 1, 6, 8}, {2, 3, 8, 5}, {2, 3}},
+                                           MatMulCase{{2, 3, 4}, {2, 4, 1}, {2}}));
 
 TEST(MatMulKernel, TakesVectorsAsNumpyDoes) {
   const Tensor row = floats({3}, {1, 2, 3});
@@ -119,8 +119,8 @@ struct GemmCase {
 
 void PrintTo(const GemmCase& test, std::ostream* out) {
   *out << "transposed " << test.transpose_a << test.transpose_b << " alpha " << test.alpha
-       << " beta " << test.beta << " c " << testing::PrintToString(test.c) << ", " << test.m << "x"
-       << test.k << " by " << test.n;
+       << " beta " << test.beta << " c " << ::testing::PrintToString(test.c) << ", " << test.m
+       << "x" << test.k << " by " << test.n;
 }
 
 void expect_reference(const GemmCase& test) {
@@ -165,17 +165,17 @@ void expect_reference(const GemmCase& test) {
   EXPECT_EQ(difference(wide, to_double_tensor(expected), 1e-4, 1e-4), "");
 }
 
-class Gemm : public testing::TestWithParam<GemmCase> {};
+class Gemm : public ::testing::TestWithParam<GemmCase> {};
 
 TEST_P(Gemm, AgreesWithTheReference) { expect_reference(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Forms, Gemm,
-                         testing::Values(GemmCase{false, true, 1, 1, {29}},
-                                         GemmCase{true, false, 1, 1, {1, 29}},
-                                         GemmCase{true, true, 0.5F, 2, {17, 29}},
-                                         GemmCase{false, false, 1, 0.25F, {17, 1}},
-                                         GemmCase{false, false, 3, 1, {}},
-                                         GemmCase{false, true, 1, 0, {1}}));
+                         ::testing::Values(GemmCase{false, true, 1, 1, {29}},
+                                           GemmCase{true, false, 1, 1, {1, 29}},
+                                           GemmCase{true, true, 0.5F, 2, {17, 29}},
+                                           GemmCase{false, false, 1, 0.25F, {17, 1}},
+                                           GemmCase{false, false, 3, 1, {}},
+                                           GemmCase{false, true, 1, 0, {1}}));
 
 // The library derives leading dimensions from strides, which extents of one leave open, and has
 // separate code for sizes that do not fill a vector.
@@ -187,7 +187,7 @@ TEST(GemmKernel, AgreesWithTheReferenceAtExtentsOfOneAndBetweenVectors) {
         for (const float alpha : {1.0F, 0.5F}) {
           for (int form = 0; form < 4; ++form) {
             const GemmCase test = {(form & 1) != 0, (form & 2) != 0, alpha, alpha, c, m, k, n};
-            SCOPED_TRACE(testing::PrintToString(test));
+            SCOPED_TRACE(::testing::PrintToString(test));
             expect_reference(test);
           }
         }
@@ -211,4 +211,4 @@ TEST(GemmKernel, LeavesOnlyCWhereTheInnerDimensionIsEmpty) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::matrix_test

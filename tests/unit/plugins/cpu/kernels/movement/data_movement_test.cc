@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::data_movement_test {
 namespace {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
@@ -335,4 +335,4 @@ TEST(DataMovement, TakesHugeShapesWithoutElements) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::data_movement_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::selection_test {
 namespace {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
@@ -286,4 +286,4 @@ TEST(NonZero, KnowsZerosOfEveryType) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::selection_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::group_normalization_test {
 namespace {
 
 TEST(GroupNormalization, NormalisesEachGroupOfChannels) {
@@ -91,4 +91,4 @@ TEST(LpNormalization, DividesByTheNorm) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::group_normalization_test

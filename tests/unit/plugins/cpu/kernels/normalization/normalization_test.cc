@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::normalization_test {
 namespace {
 
 // Applies `line` to each line of `extent` elements that lie `inner` apart.
@@ -53,10 +53,10 @@ struct SoftmaxCase {
 };
 
 void PrintTo(const SoftmaxCase& test, std::ostream* out) {
-  *out << testing::PrintToString(test.shape) << " axis " << test.axis;
+  *out << ::testing::PrintToString(test.shape) << " axis " << test.axis;
 }
 
-class SoftmaxFamily : public testing::TestWithParam<SoftmaxCase> {};
+class SoftmaxFamily : public ::testing::TestWithParam<SoftmaxCase> {};
 
 TEST_P(SoftmaxFamily, AgreesWithTheFormulas) {
   const auto& [shape, axis, extent, inner, flattened] = GetParam();
@@ -81,11 +81,11 @@ TEST_P(SoftmaxFamily, AgreesWithTheFormulas) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, SoftmaxFamily,
-                         testing::Values(SoftmaxCase{{40, 1000}, 1, 1000, 1, 1000},
-                                         SoftmaxCase{{2, 12, 33, 33}, -1, 33, 1, 33},
-                                         SoftmaxCase{{3, 21, 10, 15}, 1, 21, 150, 21 * 150},
-                                         SoftmaxCase{{5, 7}, 0, 5, 7, 35},
-                                         SoftmaxCase{{4, 1, 3}, -2, 1, 3, 3}));
+                         ::testing::Values(SoftmaxCase{{40, 1000}, 1, 1000, 1, 1000},
+                                           SoftmaxCase{{2, 12, 33, 33}, -1, 33, 1, 33},
+                                           SoftmaxCase{{3, 21, 10, 15}, 1, 21, 150, 21 * 150},
+                                           SoftmaxCase{{5, 7}, 0, 5, 7, 35},
+                                           SoftmaxCase{{4, 1, 3}, -2, 1, 3, 3}));
 
 TEST(SoftmaxKernels, StayFiniteForLargeNumbers) {
   const Tensor x = floats({2, 2}, {10000, 10001, -10000, -10001});
@@ -230,4 +230,4 @@ TEST(Lrn, DividesByTheSquaresOfNeighbouringChannels) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::normalization_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::quantization_test {
 namespace {
 
 template <class T>
@@ -43,7 +43,7 @@ struct Granularity {
 };
 void PrintTo(const Granularity& test, std::ostream* stream) { *stream << test.name; }
 
-class Granularities : public testing::TestWithParam<Granularity> {
+class Granularities : public ::testing::TestWithParam<Granularity> {
  protected:
   // The scale that belongs to element `at`.
   static std::size_t scale_index(int64_t at) {
@@ -119,14 +119,14 @@ TEST_P(Granularities, GoBothWaysAtTwoBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, Granularities,
-                         testing::Values(Granularity{"tensor", {3, 700}, {}, 1, 0},
-                                         Granularity{"channel", {2, 3, 5, 7}, {3}, 1, 0},
-                                         Granularity{"last", {4, 600}, {600}, 1, 0},
-                                         Granularity{"first", {4, 6}, {4}, 0, 0},
-                                         Granularity{"blockslast", {3, 10}, {3, 4}, 1, 3},
-                                         Granularity{"blocksfirst", {10, 3, 2}, {4, 3, 2}, 0, 3},
-                                         Granularity{
-                                             "blocksmiddle", {2, 4, 300}, {2, 2, 300}, 1, 2}),
+                         ::testing::Values(Granularity{"tensor", {3, 700}, {}, 1, 0},
+                                           Granularity{"channel", {2, 3, 5, 7}, {3}, 1, 0},
+                                           Granularity{"last", {4, 600}, {600}, 1, 0},
+                                           Granularity{"first", {4, 6}, {4}, 0, 0},
+                                           Granularity{"blockslast", {3, 10}, {3, 4}, 1, 3},
+                                           Granularity{"blocksfirst", {10, 3, 2}, {4, 3, 2}, 0, 3},
+                                           Granularity{
+                                               "blocksmiddle", {2, 4, 300}, {2, 2, 300}, 1, 2}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(QuantizeLinear, MakesShortTypes) {
@@ -205,7 +205,7 @@ struct Sizes {
   bool per_row, per_column;
 };
 
-class IntegerProducts : public testing::TestWithParam<Sizes> {};
+class IntegerProducts : public ::testing::TestWithParam<Sizes> {};
 
 TEST_P(IntegerProducts, AreExact) {
   const auto [m, k, n, per_row, per_column] = GetParam();
@@ -239,11 +239,11 @@ TEST_P(IntegerProducts, AreExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, IntegerProducts,
-                         testing::Values(Sizes{3, 5, 4, false, false},
-                                         Sizes{7, 1500, 9, false, false},
-                                         Sizes{4, 700, 3, true, true},
-                                         Sizes{1, 3000, 17, false, true},
-                                         Sizes{5, 1, 1, true, false}));
+                         ::testing::Values(Sizes{3, 5, 4, false, false},
+                                           Sizes{7, 1500, 9, false, false},
+                                           Sizes{4, 700, 3, true, true},
+                                           Sizes{1, 3000, 17, false, true},
+                                           Sizes{5, 1, 1, true, false}));
 
 TEST(MatMulInteger, BroadcastsItsBatches) {
   const Tensor a = tensor<uint8_t>({2, 1, 1, 2}, {1, 2, 3, 4});
@@ -262,7 +262,7 @@ struct ConvCase {
   int64_t group;
   std::vector<int64_t> pads, strides;
 };
-class IntegerConvolutions : public testing::TestWithParam<ConvCase> {};
+class IntegerConvolutions : public ::testing::TestWithParam<ConvCase> {};
 
 // One or two spatial dimensions, the first of extent 1 if there is one.
 TEST_P(IntegerConvolutions, AreExact) {
@@ -301,10 +301,10 @@ TEST_P(IntegerConvolutions, AreExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, IntegerConvolutions,
-                         testing::Values(ConvCase{{1, 1, 9}, {1, 1, 3}, 1, {0, 0}, {1}},
-                                         ConvCase{{2, 300, 6}, {4, 300, 3}, 1, {1, 1}, {2}},
-                                         ConvCase{{1, 8, 5}, {8, 1, 3}, 8, {1, 1}, {1}},
-                                         ConvCase{{2, 400, 3}, {2, 200, 2}, 2, {0, 0}, {1}}));
+                         ::testing::Values(ConvCase{{1, 1, 9}, {1, 1, 3}, 1, {0, 0}, {1}},
+                                           ConvCase{{2, 300, 6}, {4, 300, 3}, 1, {1, 1}, {2}},
+                                           ConvCase{{1, 8, 5}, {8, 1, 3}, 8, {1, 1}, {1}},
+                                           ConvCase{{2, 400, 3}, {2, 200, 2}, 2, {0, 0}, {1}}));
 
 TEST(QLinearConv, ScalesEachOutputChannel) {
   const Tensor x = tensor<uint8_t>({1, 1, 1, 3}, {10, 20, 30});
@@ -344,4 +344,4 @@ TEST(QLinearMatMul, ScalesRowsAndColumns) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::quantization_test

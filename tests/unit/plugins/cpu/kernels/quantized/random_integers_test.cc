@@ -6,7 +6,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::random_integers_test {
 namespace {
 
 using Numbers = std::vector<int32_t>;
@@ -351,4 +351,4 @@ TEST(RandomIntegers, ConvolveAndQuantize) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::random_integers_test

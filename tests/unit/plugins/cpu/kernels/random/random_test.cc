@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::random_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -121,4 +121,4 @@ TEST(Multinomial, DrawsClassesByTheirWeights) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::random_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::recurrent_test {
 namespace {
 
 using Function = std::function<double(double)>;
@@ -151,7 +151,7 @@ Tensor swap_first(const Tensor& from, int64_t other) {
   return run_one("Transpose", 13, {from}, {{"perm", perm}});
 }
 
-class RecurrentOperators : public testing::TestWithParam<RecurrentCase> {
+class RecurrentOperators : public ::testing::TestWithParam<RecurrentCase> {
  protected:
   RecurrentOperators() {
     const RecurrentCase& test = GetParam();
@@ -284,7 +284,7 @@ std::vector<RecurrentCase> all_cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, RecurrentOperators, testing::ValuesIn(all_cases()));
+INSTANTIATE_TEST_SUITE_P(Modes, RecurrentOperators, ::testing::ValuesIn(all_cases()));
 
 TEST(RecurrentKernels, TakeEmptyInputs) {
   const Tensor w = random_floats({1, 2, 3}, 1);
@@ -303,4 +303,4 @@ TEST(RecurrentKernels, TakeEmptyInputs) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::recurrent_test

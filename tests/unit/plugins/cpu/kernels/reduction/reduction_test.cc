@@ -6,7 +6,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::reduction_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -65,7 +65,7 @@ Tensor reduce(const Reduction& reduction, const Tensor& x, uint32_t axes, bool k
 
 void PrintTo(const Reduction& reduction, std::ostream* out) { *out << reduction.op_type; }
 
-class Reducing : public testing::TestWithParam<Reduction> {};
+class Reducing : public ::testing::TestWithParam<Reduction> {};
 
 TEST_P(Reducing, AgreesForEverySetOfAxes) {
   const Reduction& reduction = GetParam();
@@ -93,7 +93,7 @@ TEST_P(Reducing, AgreesForEverySetOfAxes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, Reducing, testing::ValuesIn(kReductions),
+INSTANTIATE_TEST_SUITE_P(Operators, Reducing, ::testing::ValuesIn(kReductions),
                          [](const auto& test) { return std::string(test.param.op_type); });
 
 TEST(Reductions, OverNoElementsGiveTheNeutralElement) {
@@ -214,4 +214,4 @@ TEST(TopK, GivesOnlyIndicesIfOnlyTheyAreWanted) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::reduction_test

@@ -1,7 +1,7 @@
 // Operators on sequences and optionals.
 #include "tests/unit/plugins/cpu/composite_run.h"
 
-namespace ephost::test {
+namespace ephost::test::sequence_test {
 namespace {
 
 const Tensor kFirst = floats({1, 2}, {1, 2});
@@ -152,4 +152,4 @@ TEST(Optionals, GiveTheirElement) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::sequence_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::signal_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -32,7 +32,7 @@ Tensor complex_tensor(Shape shape, const std::vector<Complex>& values) {
   return floats(std::move(shape), parts);
 }
 
-class TransformLengths : public testing::TestWithParam<int64_t> {};
+class TransformLengths : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(TransformLengths, AgreeWithTheSum) {
   const int64_t n = GetParam();
@@ -49,7 +49,7 @@ TEST_P(TransformLengths, AgreeWithTheSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, TransformLengths,
-                         testing::Values(1, 2, 3, 4, 5, 7, 8, 64, 100, 257));
+                         ::testing::Values(1, 2, 3, 4, 5, 7, 8, 64, 100, 257));
 
 TEST(Dft, PadsAndTruncatesToTheLength) {
   const Tensor x = floats({1, 3, 1}, {1, 2, 3});
@@ -146,4 +146,4 @@ TEST(MelWeights, StayInsideTheSpectrum) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::signal_test

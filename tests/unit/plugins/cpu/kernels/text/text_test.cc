@@ -1,7 +1,7 @@
 // Operators on text: UTF-8 beyond ASCII, empty strings and tensors, and what they refuse.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::text_test {
 namespace {
 
 using Tensors = std::vector<Tensor>;
@@ -145,4 +145,4 @@ TEST(TfIdfVectorizer, RefusesInconsistentPools) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::text_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::optimizer_test {
 namespace {
 
 std::unique_ptr<SingleNodeGraph> make_step(const std::string& op_type,
@@ -70,4 +70,4 @@ TEST(Optimizers, RefuseInputsThatDoNotMatch) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::optimizer_test

@@ -3,10 +3,10 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::training_test {
 namespace {
 
-class BatchNormalizationTraining : public testing::Test {
+class BatchNormalizationTraining : public ::testing::Test {
  protected:
   static constexpr int64_t kPlane = 35;
 
@@ -116,4 +116,4 @@ TEST(DropoutTraining, IsTheDefaultBeforeVersion7) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::training_test

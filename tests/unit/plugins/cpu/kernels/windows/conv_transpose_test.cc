@@ -1,7 +1,7 @@
 // ConvTranspose and Col2Im against loops that follow one product at a time.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::conv_transpose_test {
 namespace {
 
 struct TransposeCase {
@@ -14,7 +14,7 @@ struct TransposeCase {
 };
 
 void PrintTo(const TransposeCase& test, std::ostream* out) {
-  *out << testing::PrintToString(test.x) << " * " << testing::PrintToString(test.weights);
+  *out << ::testing::PrintToString(test.x) << " * " << ::testing::PrintToString(test.weights);
 }
 
 Shape unravel(int64_t index, const Shape& shape) {
@@ -65,7 +65,7 @@ Tensor transpose(const TransposeCase& test, const Tensor& x, const Tensor& w, co
   return from_doubles(shape, y);
 }
 
-class ConvTranspose : public testing::TestWithParam<TransposeCase> {};
+class ConvTranspose : public ::testing::TestWithParam<TransposeCase> {};
 
 TEST_P(ConvTranspose, AgreesWithTheReference) {
   const TransposeCase& test = GetParam();
@@ -95,7 +95,7 @@ TEST_P(ConvTranspose, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ConvTranspose,
-    testing::Values(
+    ::testing::Values(
         TransposeCase{{2, 8, 5, 6}, {8, 3, 3, 3}, 1, {2, 2}, {1, 1}, {1, 1, 1, 1}, {9, 11}},
         TransposeCase{{1, 2, 5, 6}, {2, 3, 3, 2}, 1, {1, 3}, {2, 1}, {0, 1, 2, 0}, {7, 16}},
         TransposeCase{{2, 8, 4}, {8, 2, 3}, 2, {3}, {2}, {1, 1}, {12}},
@@ -184,4 +184,4 @@ TEST(Col2Im, TakesIntegersThatWrapAround) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::conv_transpose_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::convolution_test {
 namespace {
 
 struct WindowCase {
@@ -39,8 +39,8 @@ struct WindowCase {
 };
 
 void PrintTo(const WindowCase& test, std::ostream* out) {
-  *out << "x " << testing::PrintToString(test.x) << " kernel "
-       << testing::PrintToString(test.kernel);
+  *out << "x " << ::testing::PrintToString(test.x) << " kernel "
+       << ::testing::PrintToString(test.kernel);
 }
 
 // The indices of position `i` in row-major order.
@@ -100,7 +100,7 @@ Tensor convolve(const WindowCase& test, const Tensor& x, const Tensor& w, const 
   return from_doubles(shape, result);
 }
 
-class Conv : public testing::TestWithParam<WindowCase> {};
+class Conv : public ::testing::TestWithParam<WindowCase> {};
 
 TEST_P(Conv, AgreesWithTheReference) {
   const WindowCase& test = GetParam();
@@ -143,7 +143,7 @@ TEST_P(Conv, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Conv,
-    testing::Values(
+    ::testing::Values(
         WindowCase{{2, 3, 20, 21}, 8, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
         WindowCase{{1, 3, 33, 33}, 16, 1, {7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}, false},
         WindowCase{{2, 40, 14, 14}, 24, 1, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
@@ -215,7 +215,7 @@ Tensor pool(const WindowCase& test, const Tensor& x, bool maximum, bool counts_p
   return from_doubles(shape, result);
 }
 
-class Pooling : public testing::TestWithParam<WindowCase> {};
+class Pooling : public ::testing::TestWithParam<WindowCase> {};
 
 TEST_P(Pooling, AgreesWithTheReference) {
   const WindowCase& test = GetParam();
@@ -246,7 +246,7 @@ TEST_P(Pooling, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Pooling,
-    testing::Values(
+    ::testing::Values(
         WindowCase{{2, 5, 23, 23}, 1, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
         WindowCase{{2, 5, 23, 24}, 1, 1, {3, 3}, {2, 2}, {1, 1}, {0, 0, 0, 0}, true, true},
         WindowCase{{1, 70, 28, 28}, 1, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
@@ -283,4 +283,4 @@ TEST(PoolingKernels, PoolWholePlanes) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::convolution_test

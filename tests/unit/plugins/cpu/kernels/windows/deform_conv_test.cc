@@ -4,7 +4,7 @@
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::deform_conv_test {
 namespace {
 
 Tensor filled(const Shape& shape, float value) {
@@ -90,4 +90,4 @@ TEST(DeformConv, TakesOneAndThreeDimensions) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::deform_conv_test

@@ -2,7 +2,7 @@
 // compares MaxPool and AveragePool with a reference.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
-namespace ephost::test {
+namespace ephost::test::pooling_test {
 namespace {
 
 const Tensor kRow = floats({1, 1, 5}, {1, -2, 3, -4, 5});
@@ -109,4 +109,4 @@ TEST(MaxPool, OfBytesIsThatOfFloats) {
 }
 
 }  // namespace
-}  // namespace ephost::test
+}  // namespace ephost::test::pooling_test
