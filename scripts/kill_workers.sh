@@ -5,4 +5,4 @@
 # usage: scripts/kill_workers.sh [NUMBER] [BUILD_FOLDER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-EPHOST_KILLS="${1:-1000}" "${2:-build/dev}"/tests/unit/worker/worker_test --gtest_filter='StormTest.*'
+EPHOST_KILLS="${1:-1000}" "${2:-build/dev}"/tests/unit/unit_plugin_test --gtest_filter='StormTest.*'

@@ -7,11 +7,11 @@ cd "$(dirname "$0")/.."
 name=${1:-tiny_quick}
 
 scripts/setup.sh --build
-cmake --preset release -DEPHOST_BUILD_TESTS=OFF
-cmake --build --preset release
+cmake --preset quick
+cmake --build --preset quick
 /usr/bin/python3 scripts/make_models.py models "$name"
 
-ephost=build/release/bin/ephost
+ephost=build/quick/bin/ephost
 model=models/$name/model.onnx
 context=models/$name/model_ctx.onnx
 say() { printf '\n== %s\n\n' "$*"; }

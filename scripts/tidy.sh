@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs clang-tidy over the sources of a configured preset (default dev), and fails if it finds anything.
+# Runs clang-tidy over the sources of a configured preset (default dev-incremental), and fails if it finds anything.
 #   scripts/tidy.sh [--preset NAME] [--changed | file ...]
 # Without files: all of host and plugins. --changed: those that differ from the commit $TIDY_BASE, default the
 # one before the last; of more than $TIDY_MOST (default 40), those with the most changed lines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-preset=dev
+preset=dev-incremental
 if [ "${1:-}" = --preset ]; then preset=$2; shift 2; fi
-[ -f "build/$preset/compile_commands.json" ] || cmake --preset "$preset"
+cmake --preset "$preset" > /dev/null
+cmake --build --preset "$preset" --target generated_headers > /dev/null
 sources=('host/*.cc' ':!host/include/frozen' 'plugins/*.cc')
 if [ "${1:-}" = --changed ]; then
   # A checkout without history has nothing to compare with.

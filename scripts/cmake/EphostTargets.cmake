@@ -2,6 +2,8 @@
 # host module and a test.
 
 option(EPHOST_WERROR "Treat warnings as errors" OFF)
+set(EPHOST_LINKER AUTO CACHE STRING
+  "The linker: `mold`, `lld`, AUTO for the first of them that is installed, or DEFAULT for the compiler's own")
 option(EPHOST_CHECKED_CONTAINERS
   "Check the preconditions of the standard library; iterators too where no library stands between" OFF)
 set(EPHOST_SANITIZE "" CACHE STRING "Sanitizers for the whole tree, e.g. address,undefined or thread")
@@ -14,6 +16,18 @@ target_compile_options(ephost_build_flags INTERFACE
 # All symbols are bound at load time, into tables that are read-only afterwards: this is safer, and the first call of a
 # function is as fast as later ones.
 target_link_options(ephost_build_flags INTERFACE LINKER:-z,relro,-z,now)
+
+if(EPHOST_LINKER STREQUAL "AUTO")
+  find_program(EPHOST_MOLD mold)
+  find_program(EPHOST_LLD ld.lld)
+  if(EPHOST_MOLD)
+    add_link_options(-fuse-ld=mold)
+  elseif(EPHOST_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+elseif(NOT EPHOST_LINKER STREQUAL "DEFAULT")
+  add_link_options(-fuse-ld=${EPHOST_LINKER})
+endif()
 
 if(EPHOST_SANITIZE)
   add_compile_options(-fsanitize=${EPHOST_SANITIZE} -fno-omit-frame-pointer)
@@ -32,7 +46,7 @@ endif()
 # _GLIBCXX_ASSERTIONS changes no layout and applies to everything. _GLIBCXX_DEBUG changes the layout of containers: it
 # can only be used for code that passes no containers to C++ libraries that were built without it (onnx, protobuf,
 # yaml-cpp, spdlog). These are the plugins, which are called through a C interface and use oneDNN's, and the modules of
-# this list with their unit tests, which are built a second time.
+# this list, which are built a second time, with the programs of their unit tests.
 set(EPHOST_CHECKED_MODULES "")
 if(EPHOST_CHECKED_CONTAINERS)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
@@ -96,21 +110,19 @@ function(ephost_label_test target label)
   add_dependencies(tests_${label} ${target})
 endfunction()
 
-# ephost_add_test(<name> [THREADED] SOURCES ... [DEPENDS module ...] [LIBRARIES ...] [DEFINITIONS ...])
-# Declares a GoogleTest binary whose cases appear one by one in ctest. Their label is the folder in
-# tests/, e.g. `unit`; THREADED adds the label `threaded`, for tests in which several threads take part.
+# ephost_add_test(<name> [THREADED] [CHECKED] [what ephost_test_sources takes])
+# Declares a GoogleTest program whose cases appear one by one in ctest. Their label is the folder in tests/, e.g.
+# `unit`; THREADED adds the label `threaded`, for programs with tests in which several threads take part. CHECKED
+# programs link the checked variants of modules. Programs are few and large, as each links most of the host: the folders
+# of a subject add their sources to one program.
 function(ephost_add_test name)
-  cmake_parse_arguments(arg "THREADED" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
+  cmake_parse_arguments(arg "THREADED;CHECKED" "" "" ${ARGN})
+  add_executable(${name})
+  set_target_properties(${name} PROPERTIES EPHOST_CHECKED ${arg_CHECKED})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
-  if(arg_DEPENDS IN_LIST EPHOST_CHECKED_MODULES)
-    list(TRANSFORM arg_DEPENDS APPEND _checked)
-  endif()
-  list(TRANSFORM arg_DEPENDS PREPEND ephost_)
-  target_link_libraries(${name} PRIVATE
-    ephost_build_flags ${arg_DEPENDS} ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ephost_build_flags GTest::gmock GTest::gtest_main)
   ephost_build_quickly(${name})
+  ephost_test_sources(${name} ${arg_UNPARSED_ARGUMENTS})
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
   string(REGEX REPLACE "/.*" "" folder ${folder})
   ephost_label_test(${name} ${folder})
@@ -122,4 +134,23 @@ function(ephost_add_test name)
   get_target_property(labels ${name} EPHOST_LABELS)
   list(JOIN labels "-" label)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${label})
+endfunction()
+
+# ephost_test_sources(<program> [SOURCES source ...] [DEPENDS module ...] [LIBRARIES library ...]
+#                     [DEFINITIONS definition ...])
+# Adds tests to a program of ephost_add_test, and what they need. DEFINITIONS apply to all of the program.
+function(ephost_test_sources name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS" ${ARGN})
+  target_sources(${name} PRIVATE ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
+  get_target_property(checked ${name} EPHOST_CHECKED)
+  set(modules "")
+  foreach(module IN LISTS arg_DEPENDS)
+    if(checked AND TARGET ephost_${module}_checked)
+      list(APPEND modules ephost_${module}_checked)
+    else()
+      list(APPEND modules ephost_${module})
+    endif()
+  endforeach()
+  target_link_libraries(${name} PRIVATE ${modules} ${arg_LIBRARIES})
 endfunction()

@@ -28,7 +28,7 @@ const SESSIONS = Number(flags.sessions);
 const RUNS = Number(flags.runs);
 const SMALLEST = 'chain-2'; // for the memory that a runtime needs by itself
 const LARGE = 10000; // nodes; of larger graphs there is one session
-const COUNTER = join(build, 'tests/benchmarks/libephost_count_allocations.so');
+const COUNTER = join(build, 'tests/support/libephost_count_allocations.so');
 const sides = new SideBySide(build, cache);
 
 /**

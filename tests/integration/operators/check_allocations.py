@@ -3,7 +3,7 @@
 
   check_allocations.py EPHOST COUNTER MODELS_DIR ONEDNN_VERSION
 
-COUNTER is the library of tests/benchmarks/count_allocations.c.
+COUNTER is the library of tests/support/count_allocations.c.
 
 Neither the host nor the CPU provider may take memory from the heap: outputs, workspaces and scratch
 memory have their places by then, those of outputs whose size depends on values too. What remains is
