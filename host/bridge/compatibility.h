@@ -10,7 +10,7 @@
 
 #include "host/bridge/collect/device_list.h"
 #include "host/bridge/extensions/host_services.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::bridge {
 

@@ -33,7 +33,7 @@
 #include "host/bridge/kernel_index.h"
 #include "host/manifest/options.h"
 #include "host/partition/partition.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::bridge {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::layers {
 

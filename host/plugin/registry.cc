@@ -12,6 +12,7 @@
 #include "host/base/text.h"
 #include "host/plugin/calls/call.h"
 #include "host/plugin/loading/elf_summary.h"
+#include "host/plugin/loading/library.h"
 #include "host/plugin/loading/load_lock.h"
 #include "host/plugin/loading/plugin_files.h"
 #include "host/trust/policy.h"

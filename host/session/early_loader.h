@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "host/manifest/search.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 #include "host/session/plugin_loader.h"
 
 namespace ephost::session {

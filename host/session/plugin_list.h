@@ -11,7 +11,7 @@
 #include <string>
 
 #include "host/manifest/search.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::session {
 

@@ -6,6 +6,8 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/names.h"
+#include "host/plugin/loading/library.h"
+#include "host/session/environment_state.h"
 #include "host/trust/policy.h"
 #include "host/worker/process/worker_process.h"
 

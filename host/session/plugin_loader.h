@@ -12,8 +12,8 @@
 
 #include "host/manifest/isolation.h"
 #include "host/manifest/search.h"
-#include "host/plugin/registry.h"
-#include "host/session/environment_state.h"
+#include "host/plugin/loaded_plugin.h"
+#include "host/session/environment.h"
 #include "host/session/recovery/provider_workers.h"
 #include "host/session/session_config.h"
 #include "host/trust/quarantine_policy.h"

@@ -9,7 +9,7 @@
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/write/output_files.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 #include "host/session/pipeline/compilation.h"
 
 namespace ephost::session {

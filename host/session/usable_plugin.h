@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/manifest/choose.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::session {
 

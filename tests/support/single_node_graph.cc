@@ -58,12 +58,6 @@ std::size_t element_bytes(int32_t type) {
   }
 }
 
-std::size_t element_count(const Shape& shape) {
-  std::size_t count = 1;
-  for (const int64_t extent : shape) count *= static_cast<std::size_t>(extent);
-  return count;
-}
-
 // The functions of eph_run_api that make values all refuse: there are only tensors.
 int32_t refuse_make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
                            eph_error*) noexcept {

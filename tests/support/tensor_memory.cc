@@ -7,15 +7,12 @@
 #include <utility>
 
 namespace ephost::test {
-namespace {
 
 std::size_t element_count(const Shape& shape) {
   std::size_t count = 1;
   for (const int64_t extent : shape) count *= static_cast<std::size_t>(extent);
   return count;
 }
-
-}  // namespace
 
 AlignedBytes::AlignedBytes(std::size_t size) : size_(size) {
   constexpr std::size_t kAlignment = 64, kPage = 4096;

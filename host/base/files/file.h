@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "host/base/files/file_system.h"
-#include "host/base/files/mapped_pages.h"
+#include "host/base/files/file_version.h"
 
 namespace ephost {
 

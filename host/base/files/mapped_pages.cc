@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "host/base/shared_memory.h"
+
 namespace ephost {
 namespace {
 

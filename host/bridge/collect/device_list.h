@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/bridge/extensions/host_services.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::bridge {
 

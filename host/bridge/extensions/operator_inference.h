@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "host/onnx_io/opsets/plugin_operators.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::bridge {
 

@@ -96,13 +96,19 @@ std::vector<std::string> needed_libraries(Bytes file, const std::vector<Elf64_Ph
   return needed;
 }
 
-uint64_t segments_end(const std::vector<Elf64_Phdr>& segments) {
+// Linkers put the section headers last, behind what is not loaded, such as debug information.
+uint64_t needed_size(Bytes file, const std::vector<Elf64_Phdr>& segments) {
+  const auto header = read_at<Elf64_Ehdr>(file, 0);
+  if (!header || segments.empty()) return 0;
   uint64_t end = 0;
-  for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type != PT_LOAD) continue;
-    const auto stop = checked_add<uint64_t>(segment.p_offset, segment.p_filesz);
+  const auto extend = [&end](uint64_t offset, uint64_t size) {
+    const auto stop = checked_add<uint64_t>(offset, size);
     end = std::max(end, stop.value_or(std::numeric_limits<uint64_t>::max()));
+  };
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type == PT_LOAD) extend(segment.p_offset, segment.p_filesz);
   }
+  if (end != 0) extend(header->e_shoff, uint64_t{header->e_shnum} * sizeof(Elf64_Shdr));
   return end;
 }
 
@@ -124,7 +130,7 @@ bool is_runtime(std::string_view name, std::string_view sanitizer) {
 
 ElfSummary summarize_elf(std::span<const std::byte> file) {
   const std::vector<Elf64_Phdr> segments = read_segments(file);
-  return {needed_libraries(file, segments), segments_end(segments)};
+  return {needed_libraries(file, segments), needed_size(file, segments)};
 }
 
 uint64_t sanitizers_of(std::span<const std::string> needed) {

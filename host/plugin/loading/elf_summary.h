@@ -17,7 +17,7 @@ namespace ephost::plugin {
 struct ElfSummary {
   // The names of the libraries that the file depends on.
   std::vector<std::string> needed;
-  // The size in bytes that the file must have to contain its segments.
+  // The size in bytes that the file must have to contain its segments and its section headers.
   uint64_t needed_size = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
+#include "host/plugin/loading/library.h"
 #include "host/session/pipeline/model/given_initializers.h"
 #include "host/session/plugin_loader.h"
 

@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "host/session/environment_state.h"
+#include "host/session/environment.h"
+#include "host/session/session_config.h"
 #include "host/session/session_options.h"
 
 namespace ephost {

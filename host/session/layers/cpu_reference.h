@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/layers/validate/runs/reference.h"
-#include "host/session/environment_state.h"
+#include "host/session/environment.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "host/layers/layer.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 
 namespace ephost::session {
 

@@ -12,6 +12,7 @@
 #include "host/layers/validate/validate.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/names.h"
+#include "host/session/environment_state.h"
 #include "host/session/layers/cpu_reference.h"
 #include "host/session/layers/plugin_layer.h"
 #include "host/session/plugin_loader.h"

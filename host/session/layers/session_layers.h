@@ -13,8 +13,8 @@
 
 #include "host/base/profiler.h"
 #include "host/layers/layer.h"
-#include "host/plugin/registry.h"
-#include "host/session/environment_state.h"
+#include "host/plugin/loaded_plugin.h"
+#include "host/session/environment.h"
 #include "host/session/model_files.h"
 #include "host/session/session_config.h"
 

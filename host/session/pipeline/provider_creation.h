@@ -13,7 +13,7 @@
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
 #include "host/session/early_loader.h"
 #include "host/session/environment.h"
 #include "host/session/pipeline/model/prepared_model.h"

@@ -13,7 +13,8 @@
 #include <string>
 
 #include "host/manifest/search.h"
-#include "host/plugin/registry.h"
+#include "host/plugin/loaded_plugin.h"
+#include "host/plugin/negotiate.h"
 #include "host/worker/process/sandbox.h"
 #include "host/worker/tables/isolation.h"
 

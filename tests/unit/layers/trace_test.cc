@@ -20,6 +20,7 @@
 #include "host/layers/decorate/decorator.h"
 #include "host/layers/trace/trace_file.h"
 #include "host/plugin/calls/call.h"
+#include "host/plugin/registry.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/support/fake_claims.h"
 #include "tests/support/fake_context_writer.h"
