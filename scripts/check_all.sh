@@ -3,6 +3,7 @@
 #   scripts/check_all.sh [part ...]        without parts: all of them, in this order
 # Parts:
 #   tidy                clang-tidy over host and plugins
+#   sources             every source and header compiled alone
 #   dev release tsan    all tests
 #   asan                all tests under AddressSanitizer and UndefinedBehaviorSanitizer, with a large
 #                       quarantine and freed memory overwritten
@@ -15,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 parts=("$@")
-[ $# -gt 0 ] || parts=(tidy dev release tsan asan containers malloc graphs fuzz)
+[ $# -gt 0 ] || parts=(tidy sources dev release tsan asan containers malloc graphs fuzz)
 
 # $1: preset to build, $2: test preset, default the same.
 run_tests() {
@@ -27,6 +28,7 @@ run_tests() {
 run_part() {
   case $1 in
     tidy) scripts/tidy.sh ;;
+    sources) scripts/check_sources.py ;;
     dev | release | tsan) run_tests "$1" ;;
     asan) run_tests asan-ubsan asan-ubsan-strict ;;
     containers)

@@ -3,6 +3,7 @@
 // value of that entry. Sessions of any process may use the store meanwhile.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/records/session.h>
 #include <ephost/status.h>
 #include <ephost/types/cache_items.h>
@@ -28,6 +29,7 @@ inline CacheItem read_item(const ephost_cache_item& record) {
   return item;
 }
 
+EPHOST_ON_DEMAND
 inline std::vector<std::string> read_problems(const ephost_cache_item& record) {
   return {record.problems, record.problems + record.problem_count};
 }
@@ -65,6 +67,7 @@ inline namespace v1 {
 // process. All functions may be called from any thread.
 
 // All items, the most recently used first.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<std::vector<CacheItemDescription>> list_cache(
     const std::filesystem::path& folder) {
   return detail::take_cache_list(
@@ -86,6 +89,7 @@ inline namespace v1 {
 }
 
 // Compares the checksums of every entry, the most recently used first.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<std::vector<CacheItemCheck>> verify_cache(
     const std::filesystem::path& folder) {
   return detail::take_cache_list(
@@ -99,6 +103,7 @@ inline namespace v1 {
 
 // Removes quarantined entries, what exceeds the limits, least recently used first, and what dead
 // processes left; nothing that is in use.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<CacheRemoval> prune_cache(const std::filesystem::path& folder,
                                                       const CacheLimits& limits = {}) {
   auto given = detail::sized<ephost_cache_limits>();
@@ -110,6 +115,7 @@ inline namespace v1 {
 }
 
 // Removes everything that is not in use.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<CacheRemoval> clear_cache(const std::filesystem::path& folder) {
   return detail::take_removal([&](const ephost_cache_list** list) {
     return detail::api().cache->clear(folder.c_str(), list);

@@ -1,6 +1,7 @@
 // Checks a selection file without a model, and says what it would choose.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/records/selection.h>
 #include <ephost/environment.h>
 #include <ephost/status.h>
@@ -15,6 +16,7 @@ inline namespace v1 {
 // versions, plugins, options and configuration entries, and with SelectionCheck::kLoad devices and
 // whether each provider can be created. Errors are those of reading the file. May be called from
 // any thread.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<SelectionReport> check_selection(
     const Environment& environment, const std::filesystem::path& file,
     SelectionCheck depth = SelectionCheck::kLoad) {

@@ -2,6 +2,7 @@
 // The names follow ONNX Runtime's ModelCompilationOptions.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/compilation.h>
 #include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
@@ -31,6 +32,7 @@ inline namespace v1 {
 // INVALID_GRAPH if the model is a context model already; MODEL_LOAD_CANCELED when cancelled through
 // `options`. The `ep.context_*` entries of `options` are the defaults for what `compilation` does
 // not set; `ep.context_enable` is ignored.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<CompileReport> compile_model(
     const Environment& environment, const SessionOptions& options,
     const ModelCompilationOptions& compilation) {

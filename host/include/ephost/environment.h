@@ -54,6 +54,7 @@ class Environment {
   }
 
   // By provider, highest version first.
+  EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<InstalledPlugin> plugins() const {
     const auto list = plugin_list();
     return detail::read_list<InstalledPlugin>(list->plugins, list->plugin_count);
@@ -67,6 +68,7 @@ class Environment {
   }
   // The devices of this machine that the installed providers can use. Loads the plugin of each
   // provider, the highest version that works; a provider that fails is reported in the list.
+  EPHOST_ON_DEMAND
   [[nodiscard]] Result<EpDeviceList> devices() const {
     return detail::take_report<EpDeviceList>([&](const ephost_device_list** list) {
       return detail::api().environment->devices(handle(), list);
@@ -74,11 +76,13 @@ class Environment {
   }
   // The devices that the installed providers can compile for without having them
   // (ModelCompilationOptions::target).
+  EPHOST_ON_DEMAND
   [[nodiscard]] Result<EpDeviceList> targets() const {
     return detail::take_report<EpDeviceList>([&](const ephost_device_list** list) {
       return detail::api().environment->targets(handle(), list);
     });
   }
+  EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const {
     const auto list = plugin_list();
     return detail::read_list<SkippedPlugin>(list->skipped, list->skipped_count);
@@ -103,11 +107,13 @@ class Environment {
   }
 
   // In the order of the search. They need not exist.
+  EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<SearchedDirectory> searched_directories() const {
     const auto list = plugin_list();
     return detail::read_list<SearchedDirectory>(list->directories, list->directory_count);
   }
 
+  EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<SessionGroupInfo> session_groups() const {
     const ephost_session_group_list* list = nullptr;
     detail::expect_success(detail::api().environment->session_groups(handle(), &list));
@@ -123,6 +129,7 @@ class Environment {
 
   // What was counted so far, of all sessions of the environment, those that ended included. May be
   // called while runs go on. INVALID_ARGUMENT unless EnvironmentOptions::metrics is set.
+  EPHOST_ON_DEMAND
   [[nodiscard]] Result<MetricsReport> metrics() const {
     return detail::take_report<MetricsReport>([&](const ephost_metrics** report) {
       return detail::api().environment->metrics(handle(), report);

@@ -8,6 +8,7 @@
 #include <ephost/element_type.h>
 #include <ephost/environment.h>
 #include <ephost/float16.h>
+#include <ephost/fwd.h>
 #include <ephost/inspect_plugin.h>
 #include <ephost/partition_model.h>
 #include <ephost/place_buffers.h>

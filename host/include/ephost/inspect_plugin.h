@@ -1,6 +1,7 @@
 // Loads one plugin and describes it: devices, options, kernels, operators that it defines.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/callbacks.h>
 #include <ephost/detail/records/plugin.h>
 #include <ephost/environment.h>
@@ -42,6 +43,7 @@ inline namespace v1 {
 // versions the highest that works is loaded; a warning in the log names those that do not.
 // NOT_FOUND if no plugin is called so, INVALID_ARGUMENT for a file that is not a usable manifest,
 // EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const std::string& plugin) {
   return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
@@ -52,6 +54,7 @@ inline namespace v1 {
 // Describes the plugin that a session with this request would use; its provider is created with the
 // request's options and devices. The name is not a path. Errors are those above, and
 // INVALID_ARGUMENT for options or devices that the provider does not have.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const ProviderRequest& request) {
   const detail::RequestView given(request);
@@ -65,6 +68,7 @@ inline namespace v1 {
 // for the user and used again until its files, the devices of the machine or the environment
 // change, for a day at most. INVALID_ARGUMENT for another isolation or session entry, and for a
 // layer.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const std::string& plugin,
                                                               const InspectOptions& options) {
@@ -77,6 +81,7 @@ inline namespace v1 {
 }
 
 // The plugin of a request in a process of its own; it is always run.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const ProviderRequest& request,
                                                               const InspectOptions& options) {

@@ -2,6 +2,7 @@
 // and why another one does not.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/session_options.h>
@@ -15,6 +16,7 @@ inline namespace v1 {
 
 // Errors are those of creating a session, except that nodes may be left without a provider. May be
 // called from any thread.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<ModelPartitioning> partition_model(
     const Environment& environment, const std::filesystem::path& model,
     const SessionOptions& options = {}, PartitionStage stage = PartitionStage::kClaims) {

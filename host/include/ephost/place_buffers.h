@@ -2,6 +2,7 @@
 // Reads and writes such problems in the CSV form of the MiniMalloc benchmark.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/records/placement.h>
 #include <ephost/status.h>
 #include <ephost/types/placement.h>
@@ -43,6 +44,7 @@ inline namespace v1 {
 // Deterministic; may search for seconds. May be called from any thread. INVALID_ARGUMENT for lower
 // >= upper, an alignment that is not a power of two, or sizes that add up to more than 64 bits
 // hold.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<BufferPlacement> place_buffers(
     std::span<const BufferRequest> requests, const BufferPlacementOptions& options = {}) {
   const detail::BufferRequestRecords records(requests);
@@ -56,6 +58,7 @@ inline namespace v1 {
 
 // From CSV with the columns id, lower, upper and size in any order. INVALID_ARGUMENT with `name`,
 // line and column of the first mistake.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<std::vector<BufferRequest>> parse_buffer_requests(
     std::string_view csv, const std::string& name) {
   const ephost_buffer_list* list = nullptr;

@@ -2,6 +2,7 @@
 // lies in memory, and how much memory that takes.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/session_options.h>
@@ -16,6 +17,7 @@ inline namespace v1 {
 
 // Returns the model's own graph first, then each body before those inside it. Errors are those of
 // creating a session. May be called from any thread.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
                                                                const std::filesystem::path& model,
                                                                const SessionOptions& options = {}) {

@@ -102,6 +102,7 @@ class IoBinding {
 // Moves, does not copy. `run` may be called from several threads at once.
 class Session {
  public:
+  EPHOST_ON_DEMAND
   static Result<Session> create(const Environment& environment,
                                 const std::filesystem::path& model_path,
                                 const SessionOptions& options = {}) {
@@ -109,6 +110,7 @@ class Session {
       return table().create(environment.handle(), model_path.c_str(), options.handle(), session);
     });
   }
+  EPHOST_ON_DEMAND
   static Result<Session> create(const Environment& environment, ModelBytes model,
                                 const SessionOptions& options = {}) {
     return make(environment, [&](ephost_session** session) {
@@ -253,6 +255,7 @@ class Session {
   // What the model was specialised for so far, because a provider wishes for fixed extents
   // (session.shapes.specialize): specialisations that are ready, those that failed, and those that
   // are being made. May be called while runs go on.
+  EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<Specialization> specializations() const {
     const ephost_specialization_list* list = nullptr;
     detail::expect_success(table().specializations(handle(), &list));
@@ -292,6 +295,7 @@ class Session {
     uint64_t host_node_count = 0;
   };
 
+  EPHOST_ON_DEMAND
   Session(const Environment& environment, ephost_session* made)
       : environment_(environment), handle_(made) {
     using detail::read_list;

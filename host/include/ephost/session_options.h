@@ -242,10 +242,12 @@ class SessionOptions {
     return detail::take_status(table().load_selection(handle(), file.c_str()));
   }
 
+  EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<ProviderRequest> providers() const {
     const auto of = info();
     return detail::read_list<ProviderRequest>(of->providers, of->provider_count);
   }
+  EPHOST_ON_DEMAND
   [[nodiscard]] OptionList config_entries() const {
     const auto of = info();
     OptionList entries;
@@ -285,6 +287,7 @@ class SessionOptions {
 };
 
 // Every configuration entry that the library knows, by subject.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline std::vector<ConfigEntryDescription> known_config_entries() {
   const ephost_config_entry_list* list = nullptr;
   detail::expect_success(detail::api().session_options->known_config_entries(&list));

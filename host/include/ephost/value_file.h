@@ -15,6 +15,7 @@ inline namespace v1 {
 // The value and its name, which may be empty. External data is looked for in the folder of the
 // file. Besides the errors of reading a file: INVALID_PROTOBUF for another message, INVALID_GRAPH
 // for an invalid value, NOT_IMPLEMENTED for sparse tensors.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<NamedValue> read_value_file(const std::filesystem::path& path,
                                                         const ValueForm& form = {}) {
   ephost_value* value = nullptr;
@@ -29,6 +30,7 @@ inline namespace v1 {
 
 // Replaces the file atomically; all data is inside. With `is_optional` the message is an
 // OptionalProto. FAIL if the value exceeds protobuf's limit of 2 GiB.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Status write_value_file(const std::filesystem::path& path,
                                              const NamedValue& value, bool is_optional = false) {
   return detail::take_status(detail::api().value->write_file(

@@ -2,6 +2,7 @@
 // whether the installed providers can load it.
 #pragma once
 
+#include <ephost/detail/api.h>
 #include <ephost/detail/callbacks.h>
 #include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
@@ -20,6 +21,7 @@ inline namespace v1 {
 // `device` that no provider of the model's contexts has. A model that is replaced meanwhile is read
 // again. For `requests`, errors are also those of creating a session with them. May be called from
 // any thread.
+EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<ContextReport> verify_context(
     const Environment& environment, const std::filesystem::path& model,
     const VerifyContextOptions& options = {}) {

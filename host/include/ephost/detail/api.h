@@ -11,6 +11,10 @@
 #include <string>
 #include <utility>
 
+// Stands before functions of the API that read reports: as templates they cost only those programs
+// time to compile that call them.
+#define EPHOST_ON_DEMAND template <int = 0>
+
 namespace ephost::detail {
 
 inline const ephost_api& api() {
