@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/plan/step_dependencies.h"
 
 namespace ephost::runtime {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/base/profiler.h"
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/bridge/computation.h"
 #include "host/graph/graph.h"
 #include "host/plan/allocation_plan.h"

@@ -10,8 +10,8 @@
 
 #include "host/base/files/file_system.h"
 #include "host/base/log.h"
-#include "host/base/task_threads.h"
-#include "host/base/thread_pool.h"
+#include "host/base/threads/task_threads.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/bridge/extensions/host_services.h"
 #include "host/manifest/search.h"
 #include "host/plugin/calls/call_scope.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/base/thread_affinity.h"
+#include "host/base/threads/thread_affinity.h"
 #include "host/context/store/cache_store.h"
 #include "host/layers/trace/trace.h"
 #include "host/layers/validate/validate_options.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/base/log.h"
-#include "host/base/task_threads.h"
+#include "host/base/threads/task_threads.h"
 #include "host/session/metrics/metrics.h"
 #include "host/session/recovery/recovery.h"
 #include "host/session/recovery/session_model.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 
 namespace ephost::bridge {
 

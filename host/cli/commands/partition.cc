@@ -11,7 +11,7 @@
 #include "host/cli/report/activity.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
-#include "host/cli/report/partitioning.h"
+#include "host/cli/report/partitioning/partitioning.h"
 #include "host/cli/report/table.h"
 
 namespace ephost::cli {

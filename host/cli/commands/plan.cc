@@ -16,7 +16,7 @@
 #include "host/cli/report/activity.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
-#include "host/cli/report/plan_map.h"
+#include "host/cli/report/plan/plan_map.h"
 #include "host/cli/report/table.h"
 
 namespace ephost::cli {

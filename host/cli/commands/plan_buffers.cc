@@ -12,7 +12,7 @@
 #include "host/base/text.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
-#include "host/cli/report/plan_map.h"
+#include "host/cli/report/plan/plan_map.h"
 
 namespace ephost::cli {
 namespace {

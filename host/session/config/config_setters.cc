@@ -8,7 +8,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/layers/layer.h"
 #include "host/trust/policy.h"
 

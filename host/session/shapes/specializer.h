@@ -17,7 +17,7 @@
 
 #include "host/base/files/known_checksums.h"
 #include "host/base/log.h"
-#include "host/base/task_threads.h"
+#include "host/base/threads/task_threads.h"
 #include "host/session/cancellation.h"
 #include "host/session/environment.h"
 #include "host/session/session_config.h"

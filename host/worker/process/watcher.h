@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
-#include "host/base/task_threads.h"
+#include "host/base/threads/task_threads.h"
 #include "host/worker/process/worker_state.h"
 
 namespace ephost::worker {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/base/format.h"
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/plugin/calls/call.h"
 #include "host/worker/program/call_state.h"
 #include "host/worker/protocol/records.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 
 namespace ephost::log_test {
 namespace {

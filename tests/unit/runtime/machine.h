@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/bridge/claim_source.h"
 #include "host/plan/check/checker.h"
 #include "host/runtime/frame/frame.h"

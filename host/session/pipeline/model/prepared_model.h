@@ -18,7 +18,7 @@
 #include "host/base/cancellation.h"
 #include "host/base/files/operation_files.h"
 #include "host/base/profiler.h"
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 #include "host/bridge/provider.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"

@@ -1,11 +1,11 @@
-#include "host/cli/report/memory_map.h"
+#include "host/cli/report/plan/memory_map.h"
 
 #include <algorithm>
 #include <map>
 
 #include "host/cli/report/json.h"
-#include "host/cli/report/memory_map_script.h"
 #include "host/cli/report/page.h"
+#include "host/cli/report/plan/memory_map_script.h"
 
 namespace ephost::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 
 #include <gtest/gtest.h>
 

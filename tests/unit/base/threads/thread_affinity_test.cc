@@ -1,4 +1,4 @@
-#include "host/base/thread_affinity.h"
+#include "host/base/threads/thread_affinity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 
 namespace ephost::thread_affinity_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/base/task_threads.h"
+#include "host/base/threads/task_threads.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

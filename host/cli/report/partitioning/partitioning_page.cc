@@ -8,9 +8,9 @@
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/page.h"
-#include "host/cli/report/partitioning.h"
-#include "host/cli/report/partitioning_groups.h"
-#include "host/cli/report/partitioning_script.h"
+#include "host/cli/report/partitioning/partitioning.h"
+#include "host/cli/report/partitioning/partitioning_groups.h"
+#include "host/cli/report/partitioning/partitioning_script.h"
 
 namespace ephost::cli {
 namespace {

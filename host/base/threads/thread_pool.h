@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "host/base/log.h"
-#include "host/base/thread_affinity.h"
+#include "host/base/threads/thread_affinity.h"
 
 namespace ephost {
 

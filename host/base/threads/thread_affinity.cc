@@ -1,4 +1,4 @@
-#include "host/base/thread_affinity.h"
+#include "host/base/threads/thread_affinity.h"
 
 #include <sched.h>
 
@@ -10,7 +10,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/base/thread_pool.h"
+#include "host/base/threads/thread_pool.h"
 
 namespace ephost {
 namespace {

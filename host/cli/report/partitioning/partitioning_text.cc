@@ -5,7 +5,7 @@
 #include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/cli/report/output.h"
-#include "host/cli/report/partitioning.h"
+#include "host/cli/report/partitioning/partitioning.h"
 
 namespace ephost::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/cli/report/partitioning.h"
+#include "host/cli/report/partitioning/partitioning.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/base/text.h"
-#include "host/cli/report/partitioning_groups.h"
+#include "host/cli/report/partitioning/partitioning_groups.h"
 
 namespace ephost::cli::partitioning_test {
 namespace {

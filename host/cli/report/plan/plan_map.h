@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/report/memory_map.h"
+#include "host/cli/report/plan/memory_map.h"
 
 namespace ephost::cli {
 

@@ -1,4 +1,4 @@
-#include "host/cli/report/partitioning_groups.h"
+#include "host/cli/report/partitioning/partitioning_groups.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "host/cli/report/plan_map.h"
+#include "host/cli/report/plan/plan_map.h"
 
 #include <algorithm>
 #include <string_view>
