@@ -233,14 +233,14 @@ Status check_context(const eph_provider_api& provider, const manifest::Manifest&
 
 Status fetch_api(const manifest::Manifest& manifest, AdoptedPlugin& adopted) {
   const std::string version =
-      "ABI version " + versions_text(EPH_ABI_MAJOR, adopted.minor, adopted.minor);
+      "ABI version " + versions_text(EPH_ABI_MAJOR, adopted.abi_minor, adopted.abi_minor);
   CallSite site = get_api_of(manifest);
   site.kind = version;
   const std::string directory = manifest.directory();
   eph_load_info info = {};
   info.struct_size = sizeof(info);
   info.directory = {directory.data(), directory.size()};
-  info.minor = adopted.minor;
+  info.minor = adopted.abi_minor;
   EPHOST_ASSIGN_OR_RETURN(adopted.api_self, call(site, adopted.preamble.get_api, &info));
   EPHOST_ASSIGN_OR_RETURN(adopted.api, adopt<eph_plugin_api>(adopted.api_self, site));
   return {};
@@ -276,7 +276,7 @@ Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
       adopted.preamble,
       adopt<eph_plugin_preamble>(preamble, CallSite{manifest.subject(), EPH_PLUGIN_SYMBOL}));
   EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
-  EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
+  EPHOST_ASSIGN_OR_RETURN(adopted.abi_minor, agree_on_minor(adopted.preamble, host));
   EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
   EPHOST_RETURN_IF_ERROR(fetch_api(manifest, adopted));
   if (manifest.kind == manifest::Kind::kLayer) {

@@ -6,7 +6,6 @@
 // the names of the files.
 #pragma once
 
-#include <ephost/ext/layer.h>
 #include <ephost/plugin_abi.h>
 
 #include <cstdint>
@@ -15,6 +14,7 @@
 
 #include "ephost/status.h"
 #include "host/manifest/manifest.h"
+#include "host/plugin/adopted_plugin.h"
 
 namespace ephost::plugin {
 
@@ -26,20 +26,6 @@ struct HostOffer {
   uint64_t build_flags = EPH_BUILD_FLAGS;
   // The optional interfaces that it offers to plugins, as "name/revision".
   std::vector<std::string> extensions;
-};
-
-// Copies of the library's tables, zero where the library is older than this host. Their pointers
-// point into the library.
-struct AdoptedPlugin {
-  eph_plugin_preamble preamble = {};
-  uint32_t minor = 0;  // the version that both sides use
-  eph_plugin_api api = {};
-  eph_provider_api provider = {};  // the one that the manifest names; none for a layer
-  eph_layer_api layer = {};        // of a manifest of a layer
-  // The library's own tables, which their functions take as `self`.
-  const eph_plugin_api* api_self = nullptr;
-  const eph_provider_api* provider_self = nullptr;
-  const eph_layer_api* layer_self = nullptr;
 };
 
 // Checks what the manifest alone states, before anything is loaded: ABI version and required

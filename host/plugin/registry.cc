@@ -107,17 +107,9 @@ Result<std::shared_ptr<LoadedPlugin>> negotiate_with(std::shared_ptr<const Libra
                           ask_for_preamble(*library, manifest.subject()));
   EPHOST_ASSIGN_OR_RETURN(const AdoptedPlugin adopted, negotiate(preamble, manifest, host));
   if ((adopted.preamble.flags & EPH_PLUGIN_STAYS_LOADED) != 0) library->stay_loaded();
-  auto loaded = std::make_shared<LoadedPlugin>();
+  auto loaded = std::make_shared<LoadedPlugin>(LoadedPlugin{adopted});
   loaded->library = std::move(library);
   loaded->manifest = manifest;
-  loaded->preamble = adopted.preamble;
-  loaded->abi_minor = adopted.minor;
-  loaded->api = adopted.api;
-  loaded->provider = adopted.provider;
-  loaded->layer = adopted.layer;
-  loaded->api_self = adopted.api_self;
-  loaded->provider_self = adopted.provider_self;
-  loaded->layer_self = adopted.layer_self;
   return loaded;
 }
 

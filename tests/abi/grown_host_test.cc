@@ -86,7 +86,7 @@ TEST(GrownHost, LoadsTodaysPlugin) {
   host.minor_max = EPH_ABI_MINOR + 1;
   const auto adopted = negotiate(eph_plugin_v1(), manifest, host);
   ASSERT_TRUE(adopted.ok()) << adopted.status().to_string();
-  EXPECT_EQ(adopted->minor, uint32_t{EPH_ABI_MINOR});
+  EXPECT_EQ(adopted->abi_minor, uint32_t{EPH_ABI_MINOR});
   EXPECT_NE(adopted->provider.compile, nullptr);
   EXPECT_EQ(adopted->provider.added_by_trial, 0U);
   EXPECT_EQ(adopted->api.added_by_trial, 0U);

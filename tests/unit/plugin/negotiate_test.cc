@@ -76,7 +76,7 @@ TEST(Negotiate, PicksTheHighestMinorThatBothKnow) {
     const auto adopted = negotiate(&preamble, manifest_for(one.plugin_min, one.plugin_max),
                                    host_with(one.host_min, one.host_max));
     ASSERT_TRUE(adopted.ok()) << adopted.status().message();
-    EXPECT_EQ(adopted->minor, one.expected);
+    EXPECT_EQ(adopted->abi_minor, one.expected);
     EXPECT_EQ(asked_minor, one.expected);
   }
 }
