@@ -47,6 +47,8 @@ Json plugin_json(const PluginResults& results) {
           {"failed", results.count(CheckOutcome::kFailed)},
           {"left_out", results.count(CheckOutcome::kLeftOut)},
           {"excluded", results.count(CheckOutcome::kExcluded)},
+          {"not_run", results.count(CheckOutcome::kNotRun)},
+          {"interrupted", results.was_interrupted()},
           {"seconds", results.seconds},
           {"checks", checks}};
 }
@@ -97,7 +99,8 @@ std::string suite_xml(const PluginResults& results) {
       "      <property name=\"level\" value=\"{}\"/>\n    </properties>\n",
       escape_html(results.plugin.name), escape_html(results.plugin.version), results.results.size(),
       results.count(CheckOutcome::kFailed),
-      results.count(CheckOutcome::kLeftOut) + results.count(CheckOutcome::kExcluded),
+      results.results.size() - results.count(CheckOutcome::kPassed) -
+          results.count(CheckOutcome::kFailed),
       fixed(results.seconds, 3), results.seed, results.level);
   for (const CheckResult& result : results.results) xml += case_xml(results, result);
   return xml + "  </testsuite>\n";

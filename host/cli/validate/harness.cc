@@ -105,7 +105,13 @@ class Harness {
  public:
   Harness(const Kit& kit, const KitPlugin& plugin, const std::vector<KitCheck>& checks,
           const HarnessOptions& options)
-      : kit_(kit), plugin_(plugin), checks_(checks), options_(options), results_(checks.size()) {}
+      : kit_(kit), plugin_(plugin), checks_(checks), options_(options) {
+    for (const KitCheck& check : checks) {
+      results_.push_back({.check = check,
+                          .outcome = CheckOutcome::kNotRun,
+                          .reason = "interrupted before the check ended"});
+    }
+  }
 
   [[nodiscard]] bool is_done() const { return next_ == checks_.size() && running_.empty(); }
   std::vector<CheckResult>& results() { return results_; }
@@ -183,12 +189,24 @@ class Harness {
 }  // namespace
 
 std::string_view outcome_name(CheckOutcome outcome) {
-  constexpr std::array<std::string_view, 4> kNames = {"passed", "failed", "left out", "excluded"};
+  constexpr std::array<std::string_view, 5> kNames = {"passed", "failed", "left out", "excluded",
+                                                      "not run"};
   return kNames.at(static_cast<size_t>(outcome));
 }
 
 size_t PluginResults::count(CheckOutcome outcome) const {
   return static_cast<size_t>(std::ranges::count(results, outcome, &CheckResult::outcome));
+}
+
+std::string counts_text(const PluginResults& results) {
+  std::string text;
+  for (const CheckOutcome outcome : {CheckOutcome::kPassed, CheckOutcome::kFailed,
+                                     CheckOutcome::kLeftOut, CheckOutcome::kExcluded}) {
+    text += formatted("{}{} {}", text.empty() ? "" : ", ", results.count(outcome),
+                      outcome_name(outcome));
+  }
+  if (!results.was_interrupted()) return text;
+  return text + formatted(", {} not run (interrupted)", results.count(CheckOutcome::kNotRun));
 }
 
 std::string how_to_reproduce(const PluginResults& results, const KitCheck& check) {
@@ -208,8 +226,7 @@ Result<PluginResults> run_checks(const Kit& kit, const KitPlugin& plugin,
   const auto begin = std::chrono::steady_clock::now();
   const OrphanKeeper keeper;
   Harness harness(kit, plugin, checks, options);
-  while (!harness.is_done()) {
-    if (interrupted) return Status(StatusCode::kFail, "the checks were interrupted");
+  while (!harness.is_done() && !interrupted) {
     EPHOST_RETURN_IF_ERROR(harness.start_more(say));
     harness.wait_a_little();
     harness.collect();

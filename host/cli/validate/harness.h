@@ -26,8 +26,9 @@ struct HarnessOptions {
 };
 
 // The results in the order of the checks. An exclusion turns a failure into kExcluded, and a check
-// that passes although it is excluded into a failure. `say` is told when a check begins. FAIL when
-// the flag is set, which ends all processes, and where a process cannot be started.
+// that passes although it is excluded into a failure. `say` is told when a check begins. Setting
+// the flag ends all processes; checks that had not ended by then are kNotRun. FAIL where a process
+// cannot be started.
 [[nodiscard]] Result<PluginResults> run_checks(const Kit& kit, const KitPlugin& plugin,
                                                const std::vector<KitCheck>& checks,
                                                const std::vector<Exclusion>& exclusions,

@@ -80,11 +80,7 @@ Json section_json(const PluginResults& results) {
       {"title", page_text(formatted("{} ({}) {}", plugin.provider, plugin.name, plugin.version))},
       {"facts", page_text(formatted("{}, level {}, seed {}", plugin.manifest.native(),
                                     results.level, results.seed))},
-      {"summary",
-       formatted("{} passed, {} failed, {} left out, {} excluded in {}.",
-                 results.count(CheckOutcome::kPassed), results.count(CheckOutcome::kFailed),
-                 results.count(CheckOutcome::kLeftOut), results.count(CheckOutcome::kExcluded),
-                 seconds_text(results.seconds))},
+      {"summary", formatted("{} in {}.", counts_text(results), seconds_text(results.seconds))},
       {"checks", checks}};
 }
 

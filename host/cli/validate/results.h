@@ -13,11 +13,12 @@ namespace ephost::cli {
 enum class CheckOutcome {
   kPassed,
   kFailed,
-  kLeftOut,  // it does not apply to this plugin
-  kExcluded  // it failed, as the exclusions say that it may
+  kLeftOut,   // it does not apply to this plugin
+  kExcluded,  // it failed, as the exclusions say that it may
+  kNotRun     // the command was interrupted before the check ended
 };
 
-// "passed", "failed", "left out", "excluded".
+// "passed", "failed", "left out", "excluded", "not run".
 [[nodiscard]] std::string_view outcome_name(CheckOutcome outcome);
 
 struct CheckFinding {
@@ -49,8 +50,12 @@ struct PluginResults {
   double seconds = 0;
 
   [[nodiscard]] size_t count(CheckOutcome outcome) const;
+  [[nodiscard]] bool was_interrupted() const { return count(CheckOutcome::kNotRun) > 0; }
   [[nodiscard]] bool has_passed() const { return count(CheckOutcome::kFailed) == 0; }
 };
+
+// "7 passed, 0 failed, 2 left out, 0 excluded", and how many were not run if some were not.
+[[nodiscard]] std::string counts_text(const PluginResults& results);
 
 // The command line that runs a check again as it ran.
 [[nodiscard]] std::string how_to_reproduce(const PluginResults& results, const KitCheck& check);

@@ -54,10 +54,8 @@ size_t longest_name(const std::vector<CheckResult>& results) {
 }
 
 std::string totals_line(const PluginResults& results) {
-  return formatted("\n{}: {} passed, {} failed, {} left out, {} excluded in {}\n",
-                   results.plugin.name, results.count(CheckOutcome::kPassed),
-                   results.count(CheckOutcome::kFailed), results.count(CheckOutcome::kLeftOut),
-                   results.count(CheckOutcome::kExcluded), seconds_text(results.seconds));
+  return formatted("\n{}: {} in {}\n", results.plugin.name, counts_text(results),
+                   seconds_text(results.seconds));
 }
 
 }  // namespace
@@ -70,6 +68,7 @@ std::string results_text(const PluginResults& results, bool with_output) {
   const size_t width = longest_name(results.results);
   int rule = 0;
   for (const CheckResult& result : results.results) {
+    if (result.outcome == CheckOutcome::kNotRun) continue;  // the totals count them
     if (result.check.rule != rule) text += rule_line(result.check);
     rule = result.check.rule;
     text += check_line(result, width);

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """What the command does with processes that misbehave, and with its options."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import time
 import unittest
+from xml.etree import ElementTree
 
 import kit
 
@@ -71,6 +73,7 @@ class HarnessCases(kit.KitTest):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number):
                 process = subprocess.Popen(command, cwd=self.folder, text=True, stderr=subprocess.PIPE,
+                                           stdout=subprocess.DEVNULL,
                                            env=self.environment("eph_provider_api.create:hang"))
                 while not list(self.scratch.iterdir()):
                     time.sleep(0.05)
@@ -80,6 +83,68 @@ class HarnessCases(kit.KitTest):
                 self.assertIn("interrupted", error)
                 self.assertEqual(list(self.scratch.iterdir()), [])
                 self.assert_nothing_runs()
+
+    def interrupt(self, number, *arguments):
+        """Standard output of a run whose checks of rule 8 have ended, and which the signal ends while a check of
+        rule 40 hangs."""
+        process = subprocess.Popen(
+            [kit.EPHOST, "validate", kit.fixture("faulty"), "--check", "8", "--check", "40", "-j", "1",
+             *map(str, arguments)], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=self.environment("eph_provider_api.create:hang"))
+        self.wait_for_the_hang()
+        process.send_signal(number)
+        out, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + number, out + error)
+        self.assertIn("interrupted", error)
+        return out
+
+    def wait_for_the_hang(self):
+        """Until a check of rule 40 has been running for a while."""
+        for _ in range(600):
+            lines = [pathlib.Path(f"/proc/{process}/cmdline") for process in processes_with(f"TMPDIR={self.scratch}")]
+            if any(b"\0check\x0040." in line.read_bytes() for line in lines if line.exists()):
+                return
+            time.sleep(0.05)
+        self.fail("no check of rule 40 began")
+
+    def test_an_interrupted_run_reports_what_it_has_found(self):
+        junit, page = self.folder / "results.xml", self.folder / "results.html"
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                plugin, = json.loads(self.interrupt(number, "--format", "json", "--junit", junit,
+                                                    "--html", page))["plugins"]
+                self.assertTrue(plugin["interrupted"])
+                results = {check["id"]: check for check in plugin["checks"]}
+                done = [one["result"] for name, one in results.items() if name.startswith("8.")]
+                self.assertNotIn("not run", done)
+                not_run = [one for one in results.values() if one["result"] == "not run"]
+                self.assertEqual({one["id"].split(".")[0] for one in not_run}, {"40"})
+                self.assertEqual(plugin["not_run"], len(not_run))
+                suite, = ElementTree.parse(junit).getroot()
+                self.assertEqual(int(suite.get("tests")), len(results))
+                skipped = [case.find("skipped").get("message") for case in suite.iter("testcase")
+                           if case.find("skipped") is not None]
+                self.assertEqual(int(suite.get("skipped")), len(skipped))
+                self.assertEqual(sum(one.startswith("not run: interrupted") for one in skipped), len(not_run))
+                self.assertIn(f"{len(not_run)} not run (interrupted)", page.read_text())
+                junit.unlink()
+                page.unlink()
+        text = self.interrupt(signal.SIGINT)
+        self.assertRegex(text, r"(?m)^  (passed|left out) +8\.1 ")
+        self.assertRegex(text, r"(?m)^scripted: .*, [1-9]\d* not run \(interrupted\) in ")
+        self.assertNotRegex(text, r"(?m)^  not run")
+
+    def test_plugins_after_the_interrupt_are_reported_as_not_run(self):
+        shutil.copytree(kit.FIXTURES / "faulty", self.folder / "two")
+        shutil.copy(kit.fixture("faulty"), self.folder / "two" / "second.yaml")
+        process = subprocess.Popen([kit.EPHOST, "validate", self.folder / "two", "--check", "40", "-j", "1",
+                                    "--format", "json"], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, env=self.environment("eph_provider_api.create:hang"))
+        self.wait_for_the_hang()
+        process.send_signal(signal.SIGTERM)
+        plugins = json.loads(process.communicate(timeout=60)[0])["plugins"]
+        self.assertEqual([plugin["interrupted"] for plugin in plugins], [True, True])
+        self.assertEqual(plugins[1]["not_run"], len(plugins[1]["checks"]))
 
     def test_an_exclusion_beside_the_manifest_lets_a_check_fail(self):
         manifest = self.copy("other_vendor")
