@@ -38,8 +38,8 @@ NodeCounts count_nodes(const Session& session) {
 }
 
 // `out_nodes` is filled in once the model has run.
-Status run_data_set(Session& session, const std::filesystem::path& set, const Tolerance& tolerance,
-                    NodeCounts& out_nodes) {
+Status run_data_set(Session& session, const std::filesystem::path& set,
+                    const BackendTestOptions& how, NodeCounts& out_nodes) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given,
                           read_values(set, "input_", session.inputs()));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> expected,
@@ -57,13 +57,15 @@ Status run_data_set(Session& session, const std::filesystem::path& set, const To
     EPHOST_ASSIGN_OR_RETURN(Value value, as_stated(std::move(given[i].value), input.element_type));
     named.push_back({input.name, std::move(value)});
   }
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<Value> results, session.run(named));
+  RunOptions run;
+  run.cancelled = how.cancelled;
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<Value> results, session.run(named, {}, run));
   out_nodes = count_nodes(session);
   for (size_t i = 0; i < expected.size(); ++i) {
     const Value& result = results[outputs[i]];
     EPHOST_ASSIGN_OR_RETURN(const Value wanted,
                             as_stated(expected[i].value, result.element_type()));
-    const auto difference = find_difference(result, wanted, tolerance);
+    const auto difference = find_difference(result, wanted, how.tolerance);
     if (!difference) continue;
     return Status(
         StatusCode::kFail,
@@ -73,12 +75,13 @@ Status run_data_set(Session& session, const std::filesystem::path& set, const To
 }
 
 Status run_data_sets(const Environment& environment, const SessionOptions& options,
-                     const BackendTest& test, const Tolerance& tolerance, NodeCounts& out_nodes) {
+                     const BackendTest& test, const BackendTestOptions& how,
+                     NodeCounts& out_nodes) {
   const std::vector<std::filesystem::path> sets = data_sets(test.folder);
   if (sets.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
   EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, test.model(), options));
   for (const std::filesystem::path& set : sets) {
-    Status status = run_data_set(session, set, tolerance, out_nodes);
+    Status status = run_data_set(session, set, how, out_nodes);
     if (!status.ok()) return std::move(status).with_context("in " + set.filename().string());
   }
   return Status::ok_status();
@@ -87,9 +90,9 @@ Status run_data_sets(const Environment& environment, const SessionOptions& optio
 }  // namespace
 
 BackendTestRun run_backend_test(const Environment& environment, const SessionOptions& options,
-                                const BackendTest& test, const Tolerance& tolerance) {
+                                const BackendTest& test, const BackendTestOptions& how) {
   BackendTestRun run;
-  run.status = run_data_sets(environment, options, test, tolerance, run.nodes);
+  run.status = run_data_sets(environment, options, test, how, run.nodes);
   return run;
 }
 

@@ -5,6 +5,7 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,9 +29,15 @@ struct BackendTestRun {
   NodeCounts nodes;  // empty if the model did not run to its end
 };
 
+struct BackendTestOptions {
+  Tolerance tolerance;
+  const std::atomic<bool>* cancelled = nullptr;  // ends a run when it becomes true
+};
+
 [[nodiscard]] BackendTestRun run_backend_test(const Environment& environment,
                                               const SessionOptions& options,
-                                              const BackendTest& test, const Tolerance& tolerance);
+                                              const BackendTest& test,
+                                              const BackendTestOptions& how);
 
 // "DnnlExecutionProvider 12, host 1"; "none" for no nodes.
 [[nodiscard]] std::string to_text(const NodeCounts& nodes);

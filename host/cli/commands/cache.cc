@@ -60,8 +60,20 @@ Json to_json(const CacheItemDescription& described) {
   return json;
 }
 
+// What was found in the store. The first session that uses a store makes it; until then there is
+// nothing to list or to remove, which the report says.
+template <class Found>
+Result<Found> found_in_store(const CacheFlags& flags, Result<Found> found) {
+  if (found.status().code() != StatusCode::kNoSuchFile) return found;
+  if (!flags.report.json() && !flags.report.quiet) {
+    print(formatted("there is no store in {} yet\n", quote(flags.folder.native())));
+  }
+  return Found();
+}
+
 Result<int> list_store(const CacheFlags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<CacheItemDescription> items, list_cache(flags.folder));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<CacheItemDescription> items,
+                          found_in_store(flags, list_cache(flags.folder)));
   uint64_t bytes = 0;
   Json entries = Json::array();
   Table table(
@@ -120,9 +132,8 @@ Json items_json(const std::vector<CacheItem>& items) {
   return json;
 }
 
-Result<int> report_removal(const CacheFlags& flags, const Result<CacheRemoval>& result) {
-  EPHOST_RETURN_IF_ERROR(result.status());
-  const CacheRemoval& removal = *result;
+Result<int> report_removal(const CacheFlags& flags, Result<CacheRemoval> result) {
+  EPHOST_ASSIGN_OR_RETURN(const CacheRemoval removal, found_in_store(flags, std::move(result)));
   uint64_t bytes = 0;
   for (const CacheItem& item : removal.removed) bytes += item.bytes;
   if (flags.report.json()) {

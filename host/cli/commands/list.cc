@@ -37,6 +37,7 @@ struct CheckedPlugin {
   InstalledPlugin plugin;
   Status loadable;
   std::optional<Result<PluginDescription>> probe = std::nullopt;  // with --probe
+  bool wins = false;  // sessions without a version range use it, not another version
 
   // Why it cannot be used, as far as that was looked at.
   [[nodiscard]] Status problem() const { return probe ? problem_of(*probe) : loadable; }
@@ -88,6 +89,25 @@ void run_probes(const Environment& environment, const InspectOptions& how, Provi
   for (size_t i = 0; i < probes.size(); ++i) providers[i].probe = std::move(probes[i]);
 }
 
+// Of several versions, the first one that can be used wins: they are in the order of preference.
+void mark_winners(std::span<CheckedPlugin> checked) {
+  std::string_view decided;
+  for (CheckedPlugin& one : checked) {
+    const InstalledPlugin& plugin = one.plugin;
+    const std::string& subject = plugin.provider.empty() ? plugin.name : plugin.provider;
+    if (subject == decided || !one.problem().ok()) continue;
+    one.wins = true;
+    decided = subject;
+  }
+}
+
+bool has_several_versions(std::span<const CheckedPlugin> checked) {
+  return std::ranges::adjacent_find(checked, [](const auto& one, const auto& other) {
+           return one.plugin.provider == other.plugin.provider &&
+                  (!one.plugin.provider.empty() || one.plugin.name == other.plugin.name);
+         }) != checked.end();
+}
+
 Json probe_json(const Result<PluginDescription>& probe) {
   const Status problem = problem_of(probe);
   Json json = {{"works", problem.ok()}, {"problem", problem.ok() ? Json() : status_json(problem)}};
@@ -103,13 +123,16 @@ Json probe_json(const Result<PluginDescription>& probe) {
 
 Json layers_json(const Environment& environment) {
   Json layers = Json::array();
-  for (const auto& [plugin, loadable, unused] : check_plugins(environment, PluginKind::kLayer)) {
+  std::vector<CheckedPlugin> checked = check_plugins(environment, PluginKind::kLayer);
+  mark_winners(checked);
+  for (const auto& [plugin, loadable, unused, wins] : checked) {
     layers.push_back({{"name", plugin.name},
                       {"vendor", plugin.vendor},
                       {"version", plugin.version},
                       {"abi", abi_json(plugin.abi)},
                       {"manifest", plugin.manifest.native()},
                       {"library", plugin.library.native()},
+                      {"wins", wins},
                       {"loadable", loadable.ok()},
                       {"problem", loadable.ok() ? Json() : status_json(loadable)}});
   }
@@ -119,7 +142,7 @@ Json layers_json(const Environment& environment) {
 Json to_json(const Environment& environment, const Providers& providers,
              const std::optional<Chosen>& chosen) {
   Json plugins = Json::array();
-  for (const auto& [plugin, loadable, probe] : providers) {
+  for (const auto& [plugin, loadable, probe, wins] : providers) {
     Json json = {{"provider", plugin.provider},
                  {"name", plugin.name},
                  {"vendor", plugin.vendor},
@@ -137,6 +160,8 @@ Json to_json(const Environment& environment, const Providers& providers,
       json.set("selected",
                Json{{"position", verdict.position == 0 ? Json() : Json(verdict.position)},
                     {"reason", verdict.reason}});
+    } else {
+      json.set("wins", wins);
     }
     plugins.push_back(std::move(json));
   }
@@ -181,10 +206,19 @@ std::string problem_text(const InstalledPlugin& plugin, const Status& loadable) 
 // The layers that plugins ship; empty if there are none. Why some cannot be loaded is added to
 // `problems`.
 std::string layers_text(const Environment& environment, std::string& problems) {
-  Table table({{"layer"}, {"version"}, {"vendor"}, {"abi"}, {"loadable"}, {"manifest"}});
-  for (const auto& [plugin, loadable, unused] : check_plugins(environment, PluginKind::kLayer)) {
-    table.add_row({plugin.name, plugin.version, plugin.vendor, abi_text(plugin.abi),
-                   loadable.ok() ? "yes" : "no", plugin.manifest.native()});
+  std::vector<CheckedPlugin> checked = check_plugins(environment, PluginKind::kLayer);
+  mark_winners(checked);
+  const bool several = has_several_versions(checked);
+  std::vector<Column> columns = {{"layer"}, {"version"}, {"vendor"}, {"abi"}, {"loadable"}};
+  if (several) columns.push_back({"wins"});
+  columns.push_back({"manifest"});
+  Table table(std::move(columns));
+  for (const auto& [plugin, loadable, unused, wins] : checked) {
+    std::vector<std::string> row = {plugin.name, plugin.version, plugin.vendor,
+                                    abi_text(plugin.abi), loadable.ok() ? "yes" : "no"};
+    if (several) row.emplace_back(wins ? "yes" : "no");
+    row.push_back(plugin.manifest.native());
+    table.add_row(std::move(row));
     if (!loadable.ok()) problems += problem_text(plugin, loadable);
   }
   return table.empty() ? "" : "\n" + table.to_text();
@@ -241,7 +275,11 @@ std::string to_table(const Environment& environment, const Providers& providers,
   std::vector<Column> columns = {{"provider"}, {"name"}, {"version"},
                                  {"vendor"},   {"abi"},  {"devices"}};
   if (probed) columns.push_back({"extensions"});
-  columns.insert(columns.end(), {{probed ? "works" : "loadable"}, {"manifest"}});
+  columns.push_back({probed ? "works" : "loadable"});
+  // A selection says more about each version.
+  const bool marks_winners = !chosen && has_several_versions(providers);
+  if (marks_winners) columns.push_back({"wins"});
+  columns.push_back({"manifest"});
   if (chosen) columns.insert(columns.end(), {{"selected", Align::kRight}, {"why"}});
   Table table(std::move(columns));
   std::string problems;
@@ -249,6 +287,7 @@ std::string to_table(const Environment& environment, const Providers& providers,
     const InstalledPlugin& plugin = checked.plugin;
     std::vector<std::string> row = {plugin.provider, plugin.name, plugin.version, plugin.vendor};
     add_facts(checked, row);
+    if (marks_winners) row.emplace_back(checked.wins ? "yes" : "no");
     row.push_back(plugin.manifest.native());
     if (chosen) {
       const SelectionVerdict verdict = chosen->verdict_on(plugin);
@@ -287,6 +326,7 @@ Result<int> run(const ListFlags& flags) {
     const Activity activity("running the plugins", flags.report.shows_progress());
     run_probes(environment, inspect_options(flags.how), providers);
   }
+  mark_winners(providers);
   print(flags.report.json()
             ? to_text(to_json(environment, providers, chosen))
             : to_table(environment, providers, chosen, flags.probe, flags.report.verbose));

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -36,11 +38,16 @@ struct TestFlags {
   uint32_t jobs = 1;
 };
 
-enum class Outcome { kPassed, kFailed, kSkipped };
+enum class Outcome {
+  kPassed,
+  kFailed,
+  kSkipped,
+  kNotRun  // the command was interrupted before the test ended
+};
 
 struct TestResult {
   std::string name;
-  Outcome outcome = Outcome::kPassed;
+  Outcome outcome = Outcome::kNotRun;
   std::string reason;  // of a failure or skip
   NodeCounts nodes;
 };
@@ -49,6 +56,7 @@ struct Totals {
   uint64_t passed = 0;
   uint64_t failed = 0;
   uint64_t skipped = 0;
+  uint64_t not_run = 0;
   NodeCounts nodes;  // of all tests
 };
 
@@ -64,7 +72,8 @@ TestResult judge(const std::string& name, const Status& status, const SkipList& 
                  bool skip_unsupported) {
   const auto* entry = find_entry(list, name);
   if (status.ok()) {
-    if (entry == nullptr || entry->second.may_pass) return {.name = name};
+    if (entry == nullptr || entry->second.may_pass)
+      return {.name = name, .outcome = Outcome::kPassed};
     return {
         .name = name,
         .outcome = Outcome::kFailed,
@@ -80,11 +89,48 @@ TestResult judge(const std::string& name, const Status& status, const SkipList& 
           .reason = status.to_string()};
 }
 
+// Which providers a test may use: those of the command line, or by default those of every session,
+// and where they lack an operator, all that are installed.
+struct TestOptions {
+  SessionOptions first;
+  std::optional<SessionOptions> with_all_installed;
+};
+
+// The CPU provider is asked first, so that the others get only what it lacks.
+std::optional<SessionOptions> options_with_all_installed(const Environment& environment,
+                                                         const TestFlags& flags,
+                                                         const SessionOptions& options) {
+  const SessionFlags& session = flags.session;
+  if (!session.providers.empty() || !session.policy.empty()) return std::nullopt;
+  if (!selection_of(session).path.empty()) return std::nullopt;
+  std::set<std::string> asked;
+  for (const ProviderRequest& request : options.providers()) asked.insert(request.name);
+  SessionOptions all = options;
+  if (asked.emplace(kCpuProvider).second) all.append_execution_provider(std::string(kCpuProvider));
+  bool has_others = false;
+  for (const InstalledPlugin& plugin : environment.plugins()) {
+    if (plugin.provider.empty() || !environment.check_loadable(plugin).ok()) continue;
+    if (!asked.insert(plugin.provider).second) continue;
+    all.append_execution_provider(plugin.provider);
+    has_others = true;
+  }
+  return has_others ? std::optional(std::move(all)) : std::nullopt;
+}
+
+BackendTestRun run_one_test(const Environment& environment, const TestOptions& options,
+                            const BackendTest& test, const BackendTestOptions& how) {
+  BackendTestRun run = run_backend_test(environment, options.first, test, how);
+  if (run.status.code() != StatusCode::kNotImplemented || !options.with_all_installed) return run;
+  BackendTestRun with_all = run_backend_test(environment, *options.with_all_installed, test, how);
+  // Where an installed plugin is in the way, what the test lacks says more.
+  return with_all.status.code() == StatusCode::kEpFail ? run : with_all;
+}
+
 // An exception that leaves a worker thread would end the process.
-BackendTestRun run_guarded(const Environment& environment, const SessionOptions& options,
-                           const BackendTest& test, const Tolerance& tolerance) {
+BackendTestRun run_guarded(const Environment& environment, const TestOptions& options,
+                           const BackendTest& test, const BackendTestOptions& how) {
   try {
-    return run_backend_test(environment, options, test, tolerance);
+    return run_one_test(environment, options, test, how);
   } catch (const std::exception& error) {
     return {.status = Status(StatusCode::kFail, error.what())};
   }
@@ -101,17 +147,20 @@ std::vector<std::string> asked_providers(const Environment& environment, const T
   return asked;
 }
 
-std::vector<TestResult> run_tests(const Environment& environment, const SessionOptions& options,
+std::vector<TestResult> run_tests(const Environment& environment, const TestOptions& options,
                                   const std::vector<BackendTest>& tests, const SkipList& list,
                                   std::span<const std::string> asked, const TestFlags& flags,
                                   const std::atomic<bool>& interrupted) {
   std::vector<TestResult> results(tests.size());
+  for (size_t i = 0; i < tests.size(); ++i) results[i].name = tests[i].name;
   std::atomic<size_t> next{0};
   Activity activity("testing", flags.report.shows_progress());
   const auto work = [&] {
     for (size_t i = next++; i < tests.size() && !interrupted; i = next++) {
       activity.update(formatted("testing {} of {}: {}", i + 1, tests.size(), tests[i].name));
-      BackendTestRun run = run_guarded(environment, options, tests[i], flags.tolerance);
+      BackendTestRun run =
+          run_guarded(environment, options, tests[i], {flags.tolerance, &interrupted});
+      if (!run.status.ok() && interrupted) return;  // what failed is the interruption
       if (run.status.ok() && flags.require_all) run.status = check_all_run_on(run.nodes, asked);
       results[i] = judge(tests[i].name, run.status, list, flags.skip_unsupported);
       results[i].nodes = std::move(run.nodes);
@@ -151,6 +200,9 @@ Totals count_outcomes(const std::vector<TestResult>& results) {
       case Outcome::kSkipped:
         ++totals.skipped;
         break;
+      case Outcome::kNotRun:
+        ++totals.not_run;
+        break;
     }
   }
   return totals;
@@ -162,8 +214,10 @@ std::string_view test_outcome_name(Outcome outcome) {
       return "PASS";
     case Outcome::kFailed:
       return "FAIL";
-    default:
+    case Outcome::kSkipped:
       return "SKIP";
+    default:
+      return "NOT RUN";
   }
 }
 
@@ -185,6 +239,8 @@ Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
   return {{"passed", totals.passed},
           {"failed", totals.failed},
           {"skipped", totals.skipped},
+          {"not_run", totals.not_run},
+          {"interrupted", totals.not_run > 0},
           {"nodes", to_json(totals.nodes)},
           {"tests", tests}};
 }
@@ -193,14 +249,17 @@ std::string to_lines(const std::vector<TestResult>& results, const Totals& total
   std::string text;
   for (const TestResult& result : results) {
     if (result.outcome == Outcome::kPassed && !verbose) continue;
+    if (result.outcome == Outcome::kNotRun) continue;  // the totals count them
     std::string line = formatted("{} {}", test_outcome_name(result.outcome), result.name);
     if (verbose && !result.nodes.empty()) line += formatted(" ({})", to_text(result.nodes));
     if (!result.reason.empty()) line += ": " + result.reason;
     std::ranges::replace(line, '\n', ' ');
     text += printable(line) + "\n";
   }
-  return text + formatted("nodes: {}\n{} passed, {} failed, {} skipped\n", to_text(totals.nodes),
-                          totals.passed, totals.failed, totals.skipped);
+  text += formatted("nodes: {}\n{} passed, {} failed, {} skipped", to_text(totals.nodes),
+                    totals.passed, totals.failed, totals.skipped);
+  if (totals.not_run > 0) text += formatted(", {} not run (interrupted)", totals.not_run);
+  return text + "\n";
 }
 
 // FAIL if a provider was asked for in vain. The CPU provider takes what others leave, so that it
@@ -239,12 +298,16 @@ Result<int> run(const TestFlags& flags) {
   }
   const Interrupt interrupt;
   options.set_load_cancellation_flag(interrupt.flag());
+  const TestOptions with{options, options_with_all_installed(environment, flags, options)};
   const std::vector<TestResult> results =
-      run_tests(environment, options, tests, list, asked, flags, *interrupt.flag());
-  if (*interrupt.flag()) return Status(StatusCode::kFail, "the tests were interrupted");
+      run_tests(environment, with, tests, list, asked, flags, *interrupt.flag());
   const Totals totals = count_outcomes(results);
   print(flags.report.json() ? to_text(to_json(results, totals))
                             : to_lines(results, totals, flags.report.verbose));
+  if (*interrupt.flag()) {
+    return Status(StatusCode::kFail,
+                  "the tests were interrupted; the report has those that had ended by then");
+  }
   if (totals.failed > 0) return kExitFailure;
   const Status used = check_used(asked, totals.nodes);
   if (used.ok()) return kExitSuccess;

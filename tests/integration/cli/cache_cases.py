@@ -267,12 +267,36 @@ class CacheTest(CommandLineTest):
         self.assertEqual([entry["state"] for entry in self.entries()], ["entry"])
         self.assertTrue(self.json("cache", "verify", self.store)["ok"])
 
-    def test_needs_a_store(self):
+    def test_needs_the_name_of_a_store(self):
         for verb in ("list", "verify", "prune", "clear"):
             with self.subTest(verb):
-                self.assertIn("nowhere", self.refusal("NO_SUCHFILE", "cache", verb, "nowhere"))
                 self.refusal("INVALID_ARGUMENT", "cache", verb, status=2)
         self.refusal("INVALID_ARGUMENT", "cache", status=2)
+
+    def test_before_there_is_a_store_there_is_nothing_in_it(self):
+        (self.folder / "empty").mkdir()
+        for folder in ("nowhere", "empty"):
+            for verb, empty in (("list", {"entries": [], "bytes": 0}),
+                                ("prune", {"removed": [], "in_use": [], "removed_bytes": 0}),
+                                ("clear", {"removed": [], "in_use": [], "removed_bytes": 0})):
+                with self.subTest(verb=verb, folder=folder):
+                    report = self.json("cache", verb, folder)
+                    self.assertEqual(report, {"store": folder, **empty})
+                    self.assertIn(f'there is no store in "{folder}" yet', self.ephost("cache", verb, folder).stdout)
+                    if verb != "list":
+                        self.assertEqual(self.ephost("cache", verb, folder, "--quiet").stdout, "")
+            # What is not there cannot be sound.
+            self.assertIn(folder, self.refusal("NO_SUCHFILE", "cache", "verify", folder))
+        self.assertEqual(list((self.folder / "empty").iterdir()), [])
+        self.assertFalse((self.folder / "nowhere").exists())
+
+    def test_something_else_in_the_place_of_a_store_is_an_error(self):
+        self.write("file", "no store")
+        self.write("other/ephost-context-cache", "no store either")
+        for verb in ("list", "prune", "clear"):
+            for folder in ("file", "other"):
+                with self.subTest(verb=verb, folder=folder):
+                    self.refusal("FAIL", "cache", verb, folder)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Cases of the commands with ImageDecoder, which the provider `image` serves."""
 
+import shutil
 import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from command_line import CommandLineTest
 
@@ -48,6 +49,29 @@ class ImageTest(CommandLineTest):
         error = self.refusal("INVALID_ARGUMENT", *self.arguments(PPM, "--ep-option", "image:max_pixels=7",
                                                                  "--ep-option", "image:undecodable=empty"))
         self.assertIn("has 4 x 2 pixels, more than the 7 of option max_pixels", error)
+
+    def save_test(self):
+        """A backend test that decodes an image; returns its folder."""
+        data = self.folder / "decode" / "test_data_set_0"
+        data.mkdir(parents=True)
+        shutil.copy(self.folder / "images.onnx", data.parent / "model.onnx")
+        for name, array in (("input_0", np.frombuffer(PPM, np.uint8)),
+                            ("output_0", PIXELS[:, :, ::-1].astype(np.float32))):
+            (data / f"{name}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+        return data.parent
+
+    def test_tests_use_it_where_it_is_installed(self):
+        folder = self.save_test()
+        self.assertEqual(self.json("test", folder)["nodes"],
+                         {"ImageExecutionProvider": 1, "CPUExecutionProvider": 1})
+        # Whoever says which providers there are gets these alone.
+        for arguments in (("--ep", "cpu"), ("--ep", "dnnl")):
+            with self.subTest(arguments):
+                report = self.json("test", folder, *arguments, status=1)
+                self.assertIn("NOT_IMPLEMENTED", report["tests"][0]["reason"])
+        self.write("selection.yaml", "selection: 1\nproviders: [cpu]\n")
+        self.json("test", folder, "--selection", "selection.yaml", status=1)
+        self.assertEqual(self.json("test", folder, "--ep-option", "cpu:num_threads=1")["passed"], 1)
 
     def test_is_not_offered_without_the_provider(self):
         self.assertIn("ImageDecoder", self.refusal("NOT_IMPLEMENTED", "run", "images.onnx"))

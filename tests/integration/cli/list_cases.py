@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import unittest
 from unittest import mock
 
@@ -83,6 +85,43 @@ class ListTest(CommandLineTest):
                 self.assertFalse(plugins[name]["loadable"])
                 self.assertIn(reason, plugins[name]["problem"]["message"])
                 self.assertIn(reason, table)
+
+    def add_versions(self, *versions):
+        """A folder for each version of the plugin `other`, which can be loaded if the version says so."""
+        library = PLUGINS.resolve() / "libephost_image.so"
+        for name, version, is_loadable in versions:
+            self.write(f"plugins/{name}/other.yaml", MANIFEST.replace("1.2.3", version))
+            shutil.copy(library, self.folder / "plugins" / name / "other.so") if is_loadable else self.write(
+                f"plugins/{name}/other.so", "no library at all")
+
+    def test_marks_the_version_that_wins(self):
+        self.add_versions(("a", "1.9.0", True), ("b", "2.0.0", True), ("c", "10.0.0", False), ("d", "2.0.0", True))
+        plugins = self.json("list", "--plugin-path", "plugins")["plugins"]
+        wins = {plugin["manifest"].split("/")[-2]: plugin["wins"] for plugin in plugins if plugin["name"] == "other"}
+        self.assertEqual(wins, {"a": False, "b": True, "c": False, "d": False})
+        self.assertTrue(all(plugin["wins"] for plugin in plugins if plugin["name"] != "other"))
+        table = self.ephost("list", "--plugin-path", "plugins").stdout
+        self.assertRegex(table, r"(?m)^provider .* loadable +wins +manifest$")
+        marked = re.findall(r"(?m)^Other.* (\S+) +(\S+) +plugins/(\w)/other.yaml$", table)
+        self.assertEqual(marked, [("no", "no", "c"), ("yes", "yes", "b"), ("yes", "no", "d"), ("yes", "no", "a")])
+        self.assertNotIn("wins", self.ephost("list").stdout)
+
+    def test_what_wins_is_what_a_session_tries_first(self):
+        self.add_versions(("a", "1.0.0", True), ("b", "3.0.0", False), ("c", "2.0.0", True))
+        error = self.refusal("EP_FAIL", "inspect", "other", "--plugin-path", "plugins", "--isolation", "none")
+        tried = re.findall(r"version (\S+) of", error)
+        self.assertEqual(tried[0], "3.0.0")
+        wins, = [plugin["version"] for plugin in self.json("list", "--plugin-path", "plugins")["plugins"]
+                 if plugin["name"] == "other" and plugin["wins"]]
+        self.assertEqual(wins, tried[1])
+
+    def test_with_a_probe_the_version_that_works_wins(self):
+        self.add_versions(("a", "1.0.0", True))
+        # The library has another provider than its manifest, so that it can be loaded and does not work.
+        probed = self.json("list", "--probe", "--plugin-path", "plugins", status=5)["plugins"]
+        other, = [plugin for plugin in probed if plugin["name"] == "other"]
+        self.assertTrue(other["loadable"])
+        self.assertFalse(other["wins"])
 
     def test_says_why_a_manifest_was_skipped(self):
         self.write("plugins/other.yaml", MANIFEST.replace("vendor: some", "seller: some", 1))

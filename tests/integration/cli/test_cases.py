@@ -1,12 +1,18 @@
 """Cases of `ephost test`."""
 
+import json
+import os
 import shutil
+import signal
+import subprocess
+import time
 import unittest
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from command_line import CommandLineTest, TINY_MODELS, tiny
+from command_line import CommandLineTest, EPHOST, PLUGINS, TINY_MODELS, tiny
+from list_cases import MANIFEST
 from partition_cases import save_unknown_operator
 
 
@@ -155,6 +161,60 @@ class TestTest(CommandLineTest):
             numpy_helper.from_array(np.float32(numbers), "x").SerializeToString())
         (data / "output_0.pb").write_bytes(TensorProto(
             name="y", data_type=element_type, dims=[5], raw_data=expected).SerializeToString())
+
+    def test_a_plugin_that_cannot_be_used_is_in_no_test_s_way(self):
+        self.add_unsupported()
+        shutil.copy(PLUGINS.resolve() / "libephost_image.so", self.write("plugins/other.so"))
+        self.write("plugins/other.yaml", MANIFEST)  # states another provider than the library has
+        report = self.json("test", "tests", "--plugin-path", "plugins", status=1)
+        self.assertEqual((report["passed"], report["failed"]), (2, 1))
+        reason, = [test["reason"] for test in report["tests"] if test["outcome"] == "fail"]
+        self.assertRegex(reason, "^NOT_IMPLEMENTED: .*Strange")
+
+    def save_long_loop(self, name):
+        """A test whose run takes hours: a loop that adds one to a number."""
+        folder = self.folder / "tests" / name
+        (folder / "test_data_set_0").mkdir(parents=True)
+        scalar = helper.make_tensor_value_info
+        body = helper.make_graph(
+            [helper.make_node("Add", ["state", "state"], ["next"]), helper.make_node("Identity", ["go"], ["going"])],
+            "body", [scalar("i", TensorProto.INT64, []), scalar("go", TensorProto.BOOL, []),
+                     scalar("state", TensorProto.FLOAT, [])],
+            [scalar("going", TensorProto.BOOL, []), scalar("next", TensorProto.FLOAT, [])])
+        graph = helper.make_graph([helper.make_node("Loop", ["count", "", "x"], ["y"], body=body)], "g",
+                                  [scalar("count", TensorProto.INT64, []), scalar("x", TensorProto.FLOAT, [])],
+                                  [scalar("y", TensorProto.FLOAT, [])])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8)
+        (folder / "model.onnx").write_bytes(model.SerializeToString())
+        for file, array in (("input_0", np.array(1 << 40, np.int64)), ("input_1", np.array(0, np.float32)),
+                            ("output_0", np.array(0, np.float32))):
+            (folder / "test_data_set_0" / f"{file}.pb").write_bytes(
+                numpy_helper.from_array(array).SerializeToString())
+
+    def test_an_interrupted_command_reports_what_has_ended(self):
+        self.save_long_loop("tiny_n")  # after tiny_cnn and tiny_mlp
+        self.spoil("tiny_cnn")
+        shutil.copytree(self.folder / "tests" / "tiny_mlp", self.folder / "tests" / "tiny_z")
+        environment = {**os.environ, "HOME": str(self.folder), "XDG_DATA_DIRS": str(self.folder)}
+        for number, arguments in ((signal.SIGINT, ("--format", "json")), (signal.SIGTERM, ())):
+            with self.subTest(signal=number):
+                process = subprocess.Popen([EPHOST, "test", "tests", *arguments, "--verbose"], cwd=self.folder,
+                                           env=environment, text=True, stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE)
+                time.sleep(3)
+                process.send_signal(number)
+                out, error = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 128 + number, out + error)
+                self.assertIn("interrupted", error)
+                if not arguments:
+                    self.assertIn("FAIL tiny_cnn", out)
+                    self.assertTrue(out.endswith(" passed, 1 failed, 0 skipped, 2 not run (interrupted)\n"), out)
+                    continue
+                report = json.loads(out)
+                self.assertTrue(report["interrupted"])
+                outcomes = {test["name"]: test["outcome"] for test in report["tests"]}
+                self.assertEqual(outcomes, {"tiny_cnn": "fail", "tiny_mlp": "pass", "tiny_n": "not run",
+                                            "tiny_z": "not run"})
 
     def test_refuses_folders_without_tests(self):
         (self.folder / "empty").mkdir()
