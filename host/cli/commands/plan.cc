@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/commands/plan_buffers.h"
@@ -17,6 +18,7 @@
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/plan/plan_map.h"
+#include "host/cli/report/plan/step_times.h"
 #include "host/cli/report/table.h"
 
 namespace ephost::cli {
@@ -28,6 +30,7 @@ struct PlanFlags {
   std::filesystem::path model;
   std::filesystem::path output;
   std::filesystem::path html;
+  std::filesystem::path times;
   std::filesystem::path buffers;
   std::optional<uint64_t> capacity;
   std::optional<uint64_t> alignment;
@@ -174,9 +177,14 @@ std::string to_tables(std::span<const GraphPlan> plans) {
   return text;
 }
 
-std::string to_page(std::span<const GraphPlan> plans, const PlanFlags& flags) {
+Result<std::string> to_page(std::span<const GraphPlan> plans, const PlanFlags& flags) {
   std::vector<MemoryMap> maps;
   for (const GraphPlan& plan : plans) maps.push_back(map_of(plan));
+  if (!flags.times.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(const std::string profile, read_file(flags.times));
+    EPHOST_ASSIGN_OR_RETURN(maps.front().step_seconds,
+                            step_times(profile, flags.times.native(), plans.front()));
+  }
   return to_html("Plan of " + flags.model.filename().string(), maps);
 }
 
@@ -185,6 +193,7 @@ Result<int> show_plan(const PlanFlags& flags) {
                           open_environment(flags.session.environment));
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   if (!flags.order.empty()) options.add_config_entry("session.execution_order", flags.order);
+  if (!flags.times.empty()) options.add_input_file(flags.times);
   for (const std::filesystem::path& file : {flags.output, flags.html}) {
     if (!file.empty()) options.add_output_file(file);
   }
@@ -195,7 +204,8 @@ Result<int> show_plan(const PlanFlags& flags) {
   }();
   EPHOST_RETURN_IF_ERROR(plans.status());
   if (!flags.html.empty()) {
-    EPHOST_RETURN_IF_ERROR(write_text(flags.html, to_page(*plans, flags)));
+    EPHOST_ASSIGN_OR_RETURN(const std::string page, to_page(*plans, flags));
+    EPHOST_RETURN_IF_ERROR(write_text(flags.html, page));
     if (flags.output.empty() && !flags.report.json()) return kExitSuccess;
   }
   EPHOST_RETURN_IF_ERROR(write_text(
@@ -227,13 +237,19 @@ Command add_plan(ArgumentParser& root) {
   Argument model = app.add("MODEL", flags->model, "An ONNX model").type_name("FILE");
   app.add("-o,--output", flags->output, "Write to this file instead of standard output")
       .type_name("FILE");
-  app.add("--html", flags->html,
-          "Write an HTML page with the memory map and the order to this file")
-      .type_name("FILE");
+  Argument html = app.add("--html", flags->html,
+                          "Write an HTML page with the memory map and the order to this file")
+                      .type_name("FILE");
+  Argument times = app.add("--times", flags->times,
+                           "Draw the steps of the model's own graph as long as they took in this "
+                           "profile, which \"run --profile\" wrote")
+                       .type_name("FILE")
+                       .needs(html);
   Argument buffers =
       app.add("--buffers", flags->buffers, "Place these buffers instead (CSV: id,lower,upper,size)")
           .type_name("FILE")
-          .excludes(model);
+          .excludes(model)
+          .excludes(times);
   app.add("--capacity", flags->capacity, "Most bytes that the buffers may need; fail beyond that")
       .type_name("N")
       .needs(buffers);

@@ -2,6 +2,8 @@
 Chromium."""
 
 import json
+import re
+import statistics
 import unittest
 
 import html_page
@@ -192,6 +194,78 @@ class PlanPageTest(HtmlTest):
         self.assertEqual({text.split("\n")[0] for text in boxes}, {f"b{i}" for i in range(10000)})
         html_page.check_is_self_contained(self, "plan.html")
         self.assertLess((self.folder / "plan.html").stat().st_size, 400_000)
+
+    def columns(self, root):
+        """Number of a step -> where its column begins and how wide it is, in the lane of its provider."""
+        columns = {}
+        for step in root.all("rect", kind="step"):
+            if number := re.match(r"step (\d+): ", step.first("title").text):
+                columns[int(number[1])] = float(step["x"]), float(step["width"])
+        return columns
+
+    def test_the_number_of_a_step_stands_under_the_middle_of_its_column(self):
+        root = self.plan(tiny("tiny_residual"))
+        columns = self.columns(root)
+        ticks = {int(text.text): float(text["x"]) for text in root.all("text", kind="steps")}
+        self.assertGreater(len(ticks), 2)
+        self.assertLess(max(ticks), len(list(root.rows())))
+        for number, x in ticks.items():
+            begin, width = columns[number]
+            self.assertAlmostEqual(x, begin + width / 2, delta=1.5)
+
+    def test_names_are_written_whole_or_not_at_all(self):
+        # Nothing here is computed in place, and the output is too small to lend its memory.
+        names = [f"/model/encoder/layers.{i}/self_attention/value_of_the_layer_number_{i}" for i in range(7)]
+        nodes = [helper.make_node("Transpose", [before], [after], perm=[1, 0])
+                 for before, after in zip(["x", *names], names)]
+        nodes.append(helper.make_node("ReduceMax", [names[-1]], ["y"], axes=[1], keepdims=1))
+        save(self.folder / "chain.onnx", nodes, [("x", (64, 64))], [("y", (64, 1))])
+        root = self.plan("chain.onnx")
+        names = {box.first("title").text.split("\n")[0] for box in root.all("rect", kind="box")}
+        shown = [text for text in root.all("text", kind="name") if "size" not in text.classes]
+        self.assertTrue(shown)
+        for text in shown:
+            self.assertIn(text.text, names)
+        self.assertTrue(any(len(list(text.all("tspan"))) > 1 for text in shown))
+        for text in root.all("text"):
+            self.assertNotIn("\u2026", text.text)
+
+    def test_steps_can_be_as_wide_as_they_took_long(self):
+        model = tiny("tiny_residual")
+        self.ephost("run", model, "--repeat", 5, "--profile", "trace.json")
+        self.ephost("plan", model, "--times", "trace.json", "--html", "plan.html")
+        seconds = {}
+        for event in json.loads((self.folder / "trace.json").read_text())["traceEvents"]:
+            if event["cat"] == "step":
+                seconds.setdefault(int(event["args"]["step"]), []).append(event["dur"] * 1e-6)
+        seconds = {step: statistics.median(times) for step, times in seconds.items()}
+        root = self.page("plan.html")
+        columns = self.columns(root)
+        self.assertTrue(columns)
+        scale = max(width for _, width in columns.values()) / max(seconds[step] for step in columns)
+        for step, (_, width) in columns.items():
+            self.assertAlmostEqual(width, seconds[step] * scale, delta=3)
+        begins = [columns[step][0] for step in sorted(columns)]
+        self.assertEqual(begins, sorted(begins))
+        self.assertTrue(any(re.search(r"[mn\u00b5]?s$", text.text) for text in root.all("text", kind="times")))
+        self.assertEqual(list(root.all("text", kind="steps")), [])
+        html_page.check_is_named(self, root)
+        # The page can go back to steps of equal width.
+        script = """
+            const choice = document.querySelector("select");
+            choice.value = "steps";
+            choice.dispatchEvent(new Event("change"));"""
+        widths = {round(width) for _, width in self.columns(self.page("plan.html", script)).values()}
+        self.assertLessEqual(max(widths) - min(widths), 2)
+
+    def test_times_of_another_model_are_refused(self):
+        self.ephost("run", tiny("tiny_mlp"), "--profile", "trace.json")
+        arguments = ("plan", tiny("tiny_residual"), "--html", "plan.html", "--times")
+        self.assertIn("has no step", self.refusal("INVALID_ARGUMENT", *arguments, "trace.json"))
+        self.write("other.json", "[1, 2]")
+        self.assertIn("is no profile", self.refusal("INVALID_ARGUMENT", *arguments, "other.json"))
+        self.refusal("NO_SUCHFILE", *arguments, "absent.json")
+        self.assertFalse((self.folder / "plan.html").exists())
 
     def test_is_drawn_in_light_and_dark(self):
         self.ephost("plan", tiny("tiny_residual"), "--html", "plan.html")

@@ -81,8 +81,10 @@ Json map_json(const MemoryMap& map) {
   for (const MapBlock& block : map.blocks) blocks.push_back(block_json(block));
   Json notes = Json::array();
   for (const std::string& note : map.notes) notes.push_back(page_text(note));
-  return {{"title", page_text(map.name)},       {"providers", providers}, {"blocks", blocks},
-          {"steps", map_steps_json(map.steps)}, {"end", map.end},         {"notes", notes}};
+  Json json = {{"title", page_text(map.name)},       {"providers", providers}, {"blocks", blocks},
+               {"steps", map_steps_json(map.steps)}, {"end", map.end},         {"notes", notes}};
+  if (!map.step_seconds.empty()) json.set("times", Json(map.step_seconds));
+  return json;
 }
 
 }  // namespace

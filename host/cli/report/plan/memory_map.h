@@ -54,8 +54,9 @@ struct MemoryMap {
   std::vector<std::string> providers;  // each has a colour
   std::vector<MapBlock> blocks;
   std::vector<MapStep> steps;
-  uint64_t end = 0;                // of time
-  std::vector<std::string> notes;  // sentences about memory that is in no block
+  uint64_t end = 0;                  // of time, in steps
+  std::vector<double> step_seconds;  // how long each step took; empty if that is not known
+  std::vector<std::string> notes;    // sentences about memory that is in no block
 };
 
 // `live` of a block: each entry needs `size` bytes from `begin` up to, not including, `end`.

@@ -5,10 +5,36 @@
 
 namespace ephost::cli {
 
-// Boxes are drawn in bytes and steps, and one transformation brings them to the screen, so that
-// zooming moves no box by itself. Axes, labels and lanes are drawn again.
+// Boxes are drawn in bytes and steps, or seconds, and one transformation brings them to the screen,
+// so that zooming moves no box by itself. Axes, labels and lanes are drawn again. A label is drawn
+// whole, in several lines or upwards if need be, or not at all.
 inline constexpr std::string_view kMemoryMapScript = R"(
-const space = {left: 72, right: 14, top: 10, axis: 34, lane: 18};
+const space = {right: 14, top: 10, axis: 34, lane: 18, line: 13};
+const ink = document.createElement("canvas").getContext("2d");
+ink.font = "11px system-ui, sans-serif";
+const text_width = text => ink.measureText(text).width;
+const short_name = provider => provider.replace("ExecutionProvider", "") || provider;
+function duration(seconds) {
+  let unit = 0;
+  for (seconds *= 1e9; seconds >= 1000 && unit < 3; ++unit) seconds /= 1000;
+  return `${Number(seconds.toPrecision(3))} ${["ns", "\u00b5s", "ms", "s"][unit]}`;
+}
+// Lines of at most that width, which together are the text; broken after separators where there are some.
+function wrapped(text, width) {
+  const lines = [];
+  let line = "", good = 0;
+  for (const char of text) {
+    if (line && text_width(line + char) > width) {
+      const end = good || line.length;
+      lines.push(line.slice(0, end));
+      line = line.slice(end);
+      good = 0;
+    }
+    line += char;
+    if ("/._-: ".includes(char)) good = line.length;
+  }
+  return [...lines, line];
+}
 const svg_of = () => document.importNode(new DOMParser()
     .parseFromString("<svg class='map' role='group'></svg>", "text/html").querySelector("svg"), true);
 function draw_in(parent, tag, attributes, text) {
@@ -36,29 +62,61 @@ class MemoryMap {
     Object.assign(this, {graph, block, steps, lanes: steps.length ? graph.providers.length : 0});
     this.peak = Math.max(block.peak, 1);
     this.end = Math.max(graph.end, 1);
+    this.times = graph.times;
+    this.left = 12 + Math.max(60, ...(this.lanes ? graph.providers : []).map(name => text_width(short_name(name))));
+    this.choose_axis(Boolean(this.times));
     this.weights = Math.max(0, ...steps.map(step => step.weights));
     this.boxes = read_boxes(graph, block.boxes).sort((a, b) => a.begin - b.begin || a.offset - b.offset);
     this.svg = svg_of();
+    if (this.times) this.add_choice(section);
     this.svg.setAttribute("aria-label", `Memory of block ${block.name} against steps: ${this.boxes.length} placed, peak ${exactly(block.peak)}`);
     this.hover = make("p", {class: "hover", role: "status", "aria-live": "polite"}, "\u00a0");
     section.append(this.svg, make("p", {class: "hint"}, "Arrow keys go from box to box, + and \u2212 or the wheel zoom, 0 or a double click shows everything."), this.hover);
     this.back = draw_in(this.svg, "g", {"aria-hidden": "true"});
     this.window = draw_in(this.svg, "svg", {});
     this.plot = draw_in(this.window, "g", {});
-    this.names = draw_in(this.window, "g", {"aria-hidden": "true", transform: `translate(${-space.left} ${-space.top})`});
+    this.names = draw_in(this.window, "g", {"aria-hidden": "true", transform: `translate(${-this.left} ${-space.top})`});
     this.front = draw_in(this.svg, "g", {});
     this.fill();
+    this.lay_out();
     this.listen();
     this.show_all();
+  }
+  // Where each step begins on the axis, and the end of the last one: steps are as wide as each other, or as long as
+  // they took.
+  choose_axis(by_time) {
+    this.by_time = by_time;
+    this.at = [0];
+    for (let i = 0; i < this.end; ++i) this.at.push(by_time ? this.at[i] + this.times[i] : i + 1);
+    this.extent = this.at[this.end] || 1;
+  }
+  add_choice(section) {
+    const choice = make("select", {"aria-label": "Axis"}, make("option", {value: "time"}, "against time"), make("option", {value: "steps"}, "against steps"));
+    choice.addEventListener("change", () => {
+      this.choose_axis(choice.value === "time");
+      this.lay_out();
+      this.show_all();
+    });
+    section.append(make("div", {class: "filter"}, choice));
+  }
+  // The step that an axis position belongs to.
+  column(position) {
+    let low = 0, high = this.end;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.at[middle + 1] <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
   fill() {
     for (const box of this.boxes) {
       box.element = titled(draw_in(this.plot, "rect", {class: `box ${color(box.provider)}${box.workspace ? " workspace" : ""}`, role: "img", tabindex: -1,
-          x: box.begin, y: this.peak - box.offset - box.size, width: box.end - box.begin, height: box.size}), box.text);
+          y: this.peak - box.offset - box.size, height: box.size}), box.text);
       box.element.box = box;
       if (box.inside && box.inside.live <= box.size) {
         const at = this.peak - box.offset - box.inside.live;
-        draw_in(this.plot, "line", {class: "inside", "aria-hidden": "true", x1: box.begin, x2: box.end, y1: at, y2: at});
+        box.line = draw_in(this.plot, "line", {class: "inside", "aria-hidden": "true", y1: at, y2: at});
       }
     }
     if (this.boxes.length) this.boxes[0].element.setAttribute("tabindex", 0);
@@ -69,28 +127,40 @@ class MemoryMap {
       if (before && before.end > box.begin) before.shown_end = box.begin;
       last.set(box.offset, box);
     }
-    const across = (kind, bytes, text) => titled(draw_in(this.plot, "line", {class: kind, role: "img", x1: 0, x2: this.end, y1: this.peak - bytes, y2: this.peak - bytes}), text);
-    across("peak", this.block.peak, `peak: ${exactly(this.block.peak)}`);
-    across("bound", this.block.lower_bound, `lower bound: ${exactly(this.block.lower_bound)}`);
+    const across = (kind, bytes, text) => titled(draw_in(this.plot, "line", {class: kind, role: "img", x1: 0, y1: this.peak - bytes, y2: this.peak - bytes}), text);
+    this.across = [across("peak", this.block.peak, `peak: ${exactly(this.block.peak)}`),
+        across("bound", this.block.lower_bound, `lower bound: ${exactly(this.block.lower_bound)}`)];
+    this.live = draw_in(this.plot, "path", {class: "live", "aria-hidden": "true"});
+  }
+  // Everything along the axis.
+  lay_out() {
+    for (const box of this.boxes) {
+      box.element.setAttribute("x", this.at[box.begin]);
+      box.element.setAttribute("width", this.at[box.end] - this.at[box.begin]);
+      if (!box.line) continue;
+      box.line.setAttribute("x1", this.at[box.begin]);
+      box.line.setAttribute("x2", this.at[box.end]);
+    }
+    for (const line of this.across) line.setAttribute("x2", this.extent);
     let path = `M0 ${this.peak}`;
-    for (let i = 0; i < this.block.live.length; i += 2) path += `H${this.block.live[i]}V${this.peak - this.block.live[i + 1]}`;
-    draw_in(this.plot, "path", {class: "live", d: path, "aria-hidden": "true"});
+    for (let i = 0; i < this.block.live.length; i += 2) path += `H${this.at[this.block.live[i]]}V${this.peak - this.block.live[i + 1]}`;
+    this.live.setAttribute("d", path);
   }
   show_all() {
-    this.view = {from: 0, to: this.end, low: 0, high: this.peak};
+    this.view = {from: 0, to: this.extent, low: 0, high: this.peak};
     this.place();
   }
   place() {
     const at = this.svg.getBoundingClientRect(), view = this.view;
     this.lane_count = this.lanes + (this.weights ? 1 : 0);
-    this.width = Math.max(at.width - space.left - space.right, 50);
+    this.width = Math.max(at.width - this.left - space.right, 50);
     this.height = Math.max(at.height - space.top - space.axis - this.lane_count * space.lane, 50);
-    this.x = step => space.left + (step - view.from) * this.width / (view.to - view.from);
+    this.x = step => this.left + (step - view.from) * this.width / (view.to - view.from);
     this.y = bytes => space.top + (view.high - bytes) * this.height / (view.high - view.low);
     const sx = this.width / (view.to - view.from), sy = this.height / (view.high - view.low);
-    this.plot.setAttribute("transform", `matrix(${sx} 0 0 ${sy} ${this.x(0) - space.left} ${this.y(this.peak) - space.top})`);
-    for (const [name, value] of Object.entries({x: space.left, y: space.top, width: this.width, height: this.height})) this.window.setAttribute(name, value);
-    this.svg.classList.toggle("dense", sx < 6);
+    this.plot.setAttribute("transform", `matrix(${sx} 0 0 ${sy} ${this.x(0) - this.left} ${this.y(this.peak) - space.top})`);
+    for (const [name, value] of Object.entries({x: this.left, y: space.top, width: this.width, height: this.height})) this.window.setAttribute(name, value);
+    this.svg.classList.toggle("dense", this.width / this.end < 6 && sx < 6);
     this.back.replaceChildren();
     this.front.replaceChildren();
     this.names.replaceChildren();
@@ -103,61 +173,78 @@ class MemoryMap {
     const step = 2 ** Math.max(0, Math.ceil(Math.log2((view.high - view.low) / Math.max(2, this.height / 46))));
     for (let bytes_at = Math.ceil(view.low / step) * step; bytes_at <= view.high; bytes_at += step) {
       const y = this.y(bytes_at);
-      draw_in(this.back, "line", {class: "grid", x1: space.left, x2: space.left + this.width, y1: y, y2: y});
-      draw_in(this.back, "text", {class: "tick bytes", x: space.left - 6, y: y + 4, "text-anchor": "end"}, tick(bytes_at));
+      draw_in(this.back, "line", {class: "grid", x1: this.left, x2: this.left + this.width, y1: y, y2: y});
+      draw_in(this.back, "text", {class: "tick bytes", x: this.left - 6, y: y + 4, "text-anchor": "end"}, tick(bytes_at));
     }
     const rough = (view.to - view.from) / Math.max(2, this.width / 80), ten = 10 ** Math.floor(Math.log10(rough));
-    const each = Math.max(1, [1, 2, 5, 10].map(n => n * ten).find(n => n >= rough));
-    for (let time = Math.ceil(view.from / each) * each; time <= view.to; time += each) {
-      draw_in(this.back, "line", {class: "grid", x1: this.x(time), x2: this.x(time), y1: bottom, y2: bottom + 5});
-      draw_in(this.back, "text", {class: "tick steps", x: this.x(time), y: bottom + 17, "text-anchor": "middle"}, time);
+    const round = [1, 2, 5, 10].map(n => n * ten).find(n => n >= rough);
+    const each = this.by_time ? round : Math.max(1, round), half = this.by_time ? 0 : 0.5;
+    // A step's number stands under the middle of its column.
+    for (let n = Math.ceil((view.from - half) / each); n * each + half <= view.to; ++n) {
+      const x = this.x(n * each + half);
+      if (!this.by_time && n * each >= this.end) break;
+      draw_in(this.back, "line", {class: "grid", x1: x, x2: x, y1: bottom, y2: bottom + 5});
+      draw_in(this.back, "text", {class: this.by_time ? "tick times" : "tick steps", x, y: bottom + 17, "text-anchor": "middle"}, this.by_time ? duration(n * each) : n * each);
     }
-    draw_in(this.back, "text", {x: space.left - 6, y: bottom + 17, "text-anchor": "end"}, "step");
+    draw_in(this.back, "text", {x: this.left - 6, y: bottom + 17, "text-anchor": "end"}, this.by_time ? "time" : "step");
   }
   draw_names() {
     let left = 400;
     for (const box of this.boxes) {
       if (left === 0) break;
-      const x = Math.max(this.x(box.begin), space.left), width = Math.min(this.x(box.shown_end || box.end), space.left + this.width) - x;
+      const x = Math.max(this.x(this.at[box.begin]), this.left), width = Math.min(this.x(this.at[box.shown_end || box.end]), this.left + this.width) - x;
       const top = Math.max(this.y(box.offset + box.size), space.top), height = Math.min(this.y(box.offset), space.top + this.height) - top;
-      if (width < 46 || height < 14) continue;
-      const room = Math.floor((width - 8) / 6.4), kind = box.workspace ? "name over" : "name";
-      draw_in(this.names, "text", {class: kind, x: x + 4, y: top + Math.min(height / 2 + 4, 14)}, box.name.length > room ? box.name.slice(0, room - 1) + "\u2026" : box.name);
-      if (height > 30) draw_in(this.names, "text", {class: kind, x: x + 4, y: top + Math.min(height / 2 + 4, 14) + 13}, bytes(box.size));
-      --left;
+      if (width < 14 || height < 14) continue;
+      box.text_width = box.text_width || text_width(box.name);
+      if (box.text_width * space.line > width * height) continue;
+      if (this.draw_name(box, x, top, width, height, "") || this.draw_name(box, x, top + height, height, width, `rotate(-90 ${x} ${top + height})`)) --left;
     }
+  }
+  // Whether the name fits in lines of that width; then its size follows, if there is room.
+  draw_name(box, x, y, width, height, turn) {
+    const lines = wrapped(box.name, width - 8);
+    if (lines.some(line => text_width(line) > width - 8) || lines.length * space.line > height - 1) return false;
+    const kind = box.workspace ? "name over" : "name";
+    const element = draw_in(this.names, "text", turn ? {class: kind, transform: turn} : {class: kind});
+    const add = (parent, text, i) => draw_in(parent, "tspan", {x: x + 4, y: y + space.line * (i + 1) - 2}, text);
+    lines.forEach((line, i) => add(element, line, i));
+    const size = bytes(box.size);
+    if ((lines.length + 1) * space.line > height - 1 || text_width(size) > width - 8) return true;
+    add(draw_in(this.names, "text", turn ? {class: `size ${kind}`, transform: turn} : {class: `size ${kind}`}), size, lines.length);
+    return true;
   }
   // A lane for each provider; then the constants that the steps read, as heights.
   draw_lanes() {
     const view = this.view, below = space.top + this.height + space.axis - 8;
-    const first = Math.max(0, Math.floor(view.from)), last = Math.min(this.steps.length, Math.ceil(view.to));
+    const first = this.column(view.from), last = Math.min(this.steps.length, this.column(view.to) + 1);
     for (let lane = 0; lane < this.lanes; ++lane) {
-      draw_in(this.front, "text", {x: space.left - 6, y: below + lane * space.lane + 12, "text-anchor": "end", "aria-hidden": "true"},
-          this.graph.providers[lane].replace("ExecutionProvider", "").slice(0, 10));
+      draw_in(this.front, "text", {x: this.left - 6, y: below + lane * space.lane + 12, "text-anchor": "end", "aria-hidden": "true"},
+          short_name(this.graph.providers[lane]));
     }
-    const pixels = this.width / (view.to - view.from);
+    const inside = position => Math.min(Math.max(this.x(position), this.left), this.left + this.width);
     for (let i = first; i < last;) {
       const provider = this.steps[i].provider;
       let end = i + 1;
-      while (end < last && this.steps[end].provider === provider && (end - i) * pixels < 3) ++end;
-      titled(draw_in(this.front, "rect", {class: `step ${color(provider)}`, role: "img", x: Math.max(this.x(i), space.left), y: below + provider * space.lane + 2,
-          width: Math.max(1, (Math.min(end, view.to) - Math.max(i, view.from)) * pixels - (pixels > 4 ? 1 : 0)), height: space.lane - 5}),
-          end - i > 1 ? `steps ${i} to ${end - 1}` : `step ${i}: ${this.steps[i].op} ${this.steps[i].node}`);
+      while (end < last && this.steps[end].provider === provider && this.x(this.at[end]) - this.x(this.at[i]) < 3) ++end;
+      const from = inside(this.at[i]), width = inside(this.at[end]) - from;
+      titled(draw_in(this.front, "rect", {class: `step ${color(provider)}`, role: "img", x: from, y: below + provider * space.lane + 2,
+          width: Math.max(1, width - (width > 4 ? 1 : 0)), height: space.lane - 5}),
+          end - i > 1 ? `steps ${i} to ${end - 1}` : `step ${i}: ${this.steps[i].op} ${this.steps[i].node}${this.times ? `, ${duration(this.times[i])}` : ""}`);
       i = end;
     }
     if (!this.weights) return;
     const bottom = below + this.lane_count * space.lane - 3;
-    draw_in(this.front, "text", {x: space.left - 6, y: bottom - 4, "text-anchor": "end", "aria-hidden": "true"}, "weights");
-    let path = `M${space.left} ${bottom}`;
-    for (let i = first; i < last; ++i) path += `H${Math.max(this.x(i), space.left).toFixed(1)}V${(bottom - (space.lane - 5) * this.steps[i].weights / this.weights).toFixed(1)}`;
-    titled(draw_in(this.front, "path", {class: "weights", role: "img", d: `${path}H${Math.min(this.x(last), space.left + this.width).toFixed(1)}V${bottom}Z`}),
+    draw_in(this.front, "text", {x: this.left - 6, y: bottom - 4, "text-anchor": "end", "aria-hidden": "true"}, "weights");
+    let path = `M${this.left} ${bottom}`;
+    for (let i = first; i < last; ++i) path += `H${inside(this.at[i]).toFixed(1)}V${(bottom - (space.lane - 5) * this.steps[i].weights / this.weights).toFixed(1)}`;
+    titled(draw_in(this.front, "path", {class: "weights", role: "img", d: `${path}H${inside(this.at[last]).toFixed(1)}V${bottom}Z`}),
         `weights: constants that the steps read, at most ${exactly(this.weights)} in one`);
   }
   tell(text) { this.hover.textContent = text.replaceAll("\n", " \u00b7 "); }
   zoom(scale, time, at_bytes) {
-    const view = this.view, steps = Math.min(this.end, Math.max(1, (view.to - view.from) * scale)), high = Math.min(this.peak, Math.max(1, (view.high - view.low) * scale));
+    const view = this.view, least = this.by_time ? this.extent / 1e5 : 1, steps = Math.min(this.extent, Math.max(least, (view.to - view.from) * scale)), high = Math.min(this.peak, Math.max(1, (view.high - view.low) * scale));
     const from = time - (time - view.from) * steps / (view.to - view.from), low = at_bytes - (at_bytes - view.low) * high / (view.high - view.low);
-    view.from = Math.max(0, Math.min(this.end - steps, from));
+    view.from = Math.max(0, Math.min(this.extent - steps, from));
     view.to = view.from + steps;
     view.low = Math.max(0, Math.min(this.peak - high, low));
     view.high = view.low + high;
@@ -167,8 +254,8 @@ class MemoryMap {
     for (const other of this.svg.querySelectorAll("rect.box[tabindex='0']")) other.setAttribute("tabindex", -1);
     box.element.setAttribute("tabindex", 0);
     const view = this.view, steps = view.to - view.from, high = view.high - view.low;
-    if (box.begin >= view.to || box.end <= view.from) {
-      view.from = Math.max(0, Math.min(this.end - steps, box.begin - steps / 2));
+    if (this.at[box.begin] >= view.to || this.at[box.end] <= view.from) {
+      view.from = Math.max(0, Math.min(this.extent - steps, this.at[box.begin] - steps / 2));
       view.to = view.from + steps;
     }
     if (box.offset >= view.high || box.offset + box.size <= view.low) {
@@ -200,7 +287,7 @@ class MemoryMap {
       if (!box || event.ctrlKey || event.metaKey || event.altKey) return;
       const next = ["ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key);
       if (next) this.focus(this.neighbour(box, event.key) || box);
-      else if (event.key === "+" || event.key === "-") this.zoom(event.key === "+" ? 0.7 : 1.4, (box.begin + box.end) / 2, box.offset + box.size / 2);
+      else if (event.key === "+" || event.key === "-") this.zoom(event.key === "+" ? 0.7 : 1.4, (this.at[box.begin] + this.at[box.end]) / 2, box.offset + box.size / 2);
       else if (event.key === "0" || event.key === "Escape") this.show_all();
       else return;
       event.preventDefault();
@@ -208,7 +295,7 @@ class MemoryMap {
     this.svg.addEventListener("wheel", event => {
       event.preventDefault();
       const at = this.svg.getBoundingClientRect(), view = this.view;
-      const time = view.from + (event.clientX - at.left - space.left) / this.width * (view.to - view.from);
+      const time = view.from + (event.clientX - at.left - this.left) / this.width * (view.to - view.from);
       this.zoom(event.deltaY < 0 ? 0.8 : 1.25, time, view.high - (event.clientY - at.top - space.top) / this.height * (view.high - view.low));
     }, {passive: false});
     this.svg.addEventListener("dblclick", () => this.show_all());
