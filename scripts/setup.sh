@@ -64,6 +64,7 @@ tests=(
   pkg-config groff                                  # tests/integration/install
   python3-pip python3-venv                          # tests/python: a wheel, and its use in a venv
   chromium libjemalloc2                             # tests/integration/cli: pages, another allocator
+  zsh fish                                          # tests/integration/cli: completion
 )
 others=(
   clang-format clang-tidy git                       # scripts/format.sh, scripts/tidy.sh

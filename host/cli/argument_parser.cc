@@ -144,7 +144,16 @@ void ArgumentParser::require_subcommand() { app_->require_subcommand(1); }
 
 bool ArgumentParser::is_chosen() const { return app_->parsed(); }
 
+ArgumentParser ArgumentParser::subcommand(const std::string& name) {
+  return ArgumentParser(app_->get_subcommand(name));
+}
+
 void ArgumentParser::footer(const std::string& text) { app_->footer(text); }
+
+void ArgumentParser::add_to_footer(const std::string& text) {
+  const std::string before = app_->get_footer();
+  app_->footer(before.empty() ? text : before + "\n\n" + text);
+}
 
 void ArgumentParser::version(const std::string& text) { app_->set_version_flag("--version", text); }
 

@@ -74,6 +74,8 @@ class ArgumentParser {
   void require_either(const Argument& one, const Argument& other, const std::string& names);
 
   [[nodiscard]] ArgumentParser add_subcommand(const std::string& name, const std::string& help);
+  // One that was added.
+  [[nodiscard]] ArgumentParser subcommand(const std::string& name);
   // The command line must name a subcommand.
   void require_subcommand();
   // Whether the command line named this subcommand.
@@ -81,6 +83,8 @@ class ArgumentParser {
 
   // Text below the help.
   void footer(const std::string& text);
+  // The same, after what is there, with an empty line between.
+  void add_to_footer(const std::string& text);
   // Adds an option `--version` that prints `text`.
   void version(const std::string& text);
 

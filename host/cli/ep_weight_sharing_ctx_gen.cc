@@ -6,6 +6,7 @@
 #include "host/cli/command.h"
 #include "host/cli/command_line.h"
 #include "host/cli/commands/weight_sharing.h"
+#include "host/cli/documentation/examples.h"
 #include "host/cli/flags.h"
 #include "host/cli/options.h"
 
@@ -46,6 +47,7 @@ Work declare(ArgumentParser& root) {
       .required();
   add_environment_flags(root, flags->environment);
   add_report_flags(root, flags->report);
+  root.add_to_footer(examples_text("ep_weight_sharing_ctx_gen -e dnnl encoder.onnx,decoder.onnx"));
   return [flags] { return generate(*flags); };
 }
 

@@ -4,6 +4,7 @@
 
 #include "host/cli/command.h"
 #include "host/cli/command_line.h"
+#include "host/cli/documentation/examples.h"
 
 namespace ephost::cli {
 namespace {
@@ -19,6 +20,7 @@ Work declare(ArgumentParser& root) {
       add_cache(root),      add_quarantine(root), add_config(root),
       add_new_plugin(root), add_keygen(root),     add_sign(root),
       add_trust(root)};
+  add_examples(root);
   return [commands = std::move(commands)] { return run_chosen(commands); };
 }
 

@@ -3,7 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <utility>
+
+#include "host/cli/documentation/examples.h"
 
 namespace ephost::cli {
 namespace {
@@ -64,12 +67,27 @@ DocumentedArgument describe(CLI::Option& option) {
   return argument;
 }
 
+// Takes the examples out of the footer.
+void split_footer(DocumentedCommand& command) {
+  const size_t heading = command.footer.find(kExamplesHeading);
+  if (heading == std::string::npos) return;
+  std::istringstream lines(command.footer.substr(heading + kExamplesHeading.size()));
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t begin = line.find_first_not_of(' '); begin != std::string::npos) {
+      command.examples.push_back(line.substr(begin));
+    }
+  }
+  command.footer.resize(heading);
+  while (command.footer.ends_with('\n')) command.footer.pop_back();
+}
+
 DocumentedCommand describe(CLI::App& app, std::vector<std::string> path) {
   path.push_back(app.get_name());
   DocumentedCommand command{.path = std::move(path),
                             .help = app.get_description(),
                             .footer = app.get_footer(),
                             .version = app.get_version_ptr() != nullptr ? app.version() : ""};
+  split_footer(command);
   for (CLI::Option* option : app.get_options()) command.arguments.push_back(describe(*option));
   for (CLI::App* subcommand : app.get_subcommands([](CLI::App*) { return true; })) {
     command.subcommands.push_back(describe(*subcommand, command.path));

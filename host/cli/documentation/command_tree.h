@@ -28,8 +28,9 @@ struct DocumentedArgument {
 struct DocumentedCommand {
   std::vector<std::string> path;  // {"ephost", "cache", "list"}
   std::string help;
-  std::string footer;
-  std::string version;  // "ephost 0.1.0" if the program has --version
+  std::string footer;                 // without the examples
+  std::vector<std::string> examples;  // command lines
+  std::string version;                // "ephost 0.1.0" if the program has --version
   std::vector<DocumentedArgument> arguments;
   std::vector<DocumentedCommand> subcommands;
 };

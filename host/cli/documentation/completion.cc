@@ -1,17 +1,34 @@
 #include "host/cli/documentation/completion.h"
 
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "host/base/format.h"
-#include "host/base/text.h"
-
 namespace ephost::cli {
 namespace {
 
-// Words of our own definitions; in single quotes bash takes them as they are.
-std::string bash_quoted(std::string_view text) {
+void append_commands(const DocumentedCommand& command,
+                     std::vector<const DocumentedCommand*>& out_commands) {
+  out_commands.push_back(&command);
+  for (const DocumentedCommand& subcommand : command.subcommands) {
+    append_commands(subcommand, out_commands);
+  }
+}
+
+}  // namespace
+
+ValueKind kind_of(const DocumentedArgument& argument) {
+  const auto names = [&](std::string_view word) {
+    return argument.value.find(word) != std::string::npos;
+  };
+  if (!argument.choices.empty()) return ValueKind::kChoice;
+  if (names("FILE") || names("PATH")) return ValueKind::kFile;
+  return names("DIR") ? ValueKind::kFolder : ValueKind::kOther;
+}
+
+std::vector<const DocumentedCommand*> all_commands(const DocumentedCommand& program) {
+  std::vector<const DocumentedCommand*> commands;
+  append_commands(program, commands);
+  return commands;
+}
+
+std::string quoted_for_shell(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -21,112 +38,6 @@ std::string bash_quoted(std::string_view text) {
     }
   }
   return result + "'";
-}
-
-// A command of the tree with all below it, parents first.
-void append_all(const DocumentedCommand& command,
-                std::vector<const DocumentedCommand*>& out_commands) {
-  out_commands.push_back(&command);
-  for (const DocumentedCommand& subcommand : command.subcommands) {
-    append_all(subcommand, out_commands);
-  }
-}
-
-// Bash that proposes values of the form that `value` describes.
-std::string value_words(const DocumentedArgument& argument) {
-  if (!argument.choices.empty()) {
-    return "_ephost_words " + bash_quoted(join(argument.choices, " "));
-  }
-  if (argument.value.find("FILE") != std::string::npos) return "_ephost_files -f";
-  if (argument.value.find("DIR") != std::string::npos) return "_ephost_files -d";
-  return ":";
-}
-
-// Ends the completion at the value of an option.
-std::string option_cases(const DocumentedCommand& command) {
-  std::string text;
-  for (const DocumentedArgument& argument : command.arguments) {
-    if (argument.flags.empty() || argument.value.empty()) continue;
-    text +=
-        formatted("        {}) {}; return ;;\n", join(argument.flags, "|"), value_words(argument));
-  }
-  if (text.empty()) return text;
-  return "      case \"$option\" in\n" + text + "      esac\n";
-}
-
-std::string command_case(const DocumentedCommand& command) {
-  std::vector<std::string> words;
-  for (const DocumentedCommand& subcommand : command.subcommands) {
-    words.push_back(subcommand.path.back());
-  }
-  std::vector<std::string> flags;
-  std::string positional = ":";
-  for (const DocumentedArgument& argument : command.arguments) {
-    flags.insert(flags.end(), argument.flags.begin(), argument.flags.end());
-    if (!argument.positional.empty() && positional == ":") positional = value_words(argument);
-  }
-  std::string text = formatted("    {})\n", bash_quoted(join(command.path, " ")));
-  text += option_cases(command);
-  text += formatted("      if [[ $current == -* ]]; then _ephost_words {}\n",
-                    bash_quoted(join(flags, " ")));
-  text += formatted("      else {}; fi ;;\n",
-                    words.empty() ? positional : "_ephost_words " + bash_quoted(join(words, " ")));
-  return text;
-}
-
-constexpr std::string_view kHelpers = R"(# Proposes those of some words that begin with $current.
-_ephost_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
-
-# Proposes files (-f) or folders (-d).
-_ephost_files() {
-  compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
-}
-)";
-
-// The word that is completed, and the option before it. Bash makes a word of each "=": the value of
-// --option=value and of --option name=value is one.
-constexpr std::string_view kWords =
-    R"(  local current=${COMP_WORDS[COMP_CWORD]} option= at=$((COMP_CWORD - 1)) word i
-  if [[ $current == "=" ]]; then
-    current=
-    option=${COMP_WORDS[at]}
-    if [[ $option != -* ]] && ((at > 0)); then option=${COMP_WORDS[at - 1]}; fi
-  elif [[ ${COMP_WORDS[at]} == "=" ]] && ((at > 1)); then
-    option=${COMP_WORDS[at - 1]}
-    if [[ $option != -* ]] && ((at > 2)); then option=${COMP_WORDS[at - 2]}; fi
-  else
-    option=${COMP_WORDS[at]}
-  fi
-  COMPREPLY=()
-)";
-
-}  // namespace
-
-std::string bash_completion(const DocumentedCommand& program) {
-  std::vector<const DocumentedCommand*> commands;
-  append_all(program, commands);
-  const std::string& name = program.path.front();
-  std::string paths;
-  std::string cases;
-  for (const DocumentedCommand* command : commands) {
-    cases += command_case(*command);
-    if (command->path.size() < 2) continue;
-    paths += (paths.empty() ? "" : "|") + bash_quoted(join(command->path, " "));
-  }
-  std::string text =
-      formatted("# Completion of {} for bash.\n\n{}\n_{}() {{\n{}", name, kHelpers, name, kWords);
-  text += formatted("  local command={}\n", bash_quoted(name));
-  if (!paths.empty()) {
-    text += formatted(
-        "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
-        "    word=${{COMP_WORDS[i]}}\n"
-        "    case \"$command $word\" in\n      {}) command=\"$command $word\" ;;\n    esac\n  "
-        "done\n",
-        paths);
-  }
-  text += "  case \"$command\" in\n" + cases + "  esac\n}\n\n";
-  return text + formatted("complete -F _{0} {0}\n", name);
 }
 
 }  // namespace ephost::cli

@@ -33,12 +33,14 @@ Status create_folder(const fs::path& folder) {
 }  // namespace
 
 Status write_documentation(const DocumentedCommand& program, const fs::path& folder) {
-  const fs::path pages = folder / "man1";
-  const fs::path completions = folder / "bash-completion";
-  EPHOST_RETURN_IF_ERROR(create_folder(pages));
-  EPHOST_RETURN_IF_ERROR(create_folder(completions));
-  EPHOST_RETURN_IF_ERROR(write_man_pages(program, program, pages));
-  return write_text(completions / program.path.front(), bash_completion(program));
+  const std::string& name = program.path.front();
+  for (const char* const part : {"man1", "bash-completion", "zsh", "fish"}) {
+    EPHOST_RETURN_IF_ERROR(create_folder(folder / part));
+  }
+  EPHOST_RETURN_IF_ERROR(write_man_pages(program, program, folder / "man1"));
+  EPHOST_RETURN_IF_ERROR(write_text(folder / "bash-completion" / name, bash_completion(program)));
+  EPHOST_RETURN_IF_ERROR(write_text(folder / "zsh" / ("_" + name), zsh_completion(program)));
+  return write_text(folder / "fish" / (name + ".fish"), fish_completion(program));
 }
 
 }  // namespace ephost::cli

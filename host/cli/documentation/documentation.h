@@ -12,8 +12,8 @@ namespace ephost::cli {
 
 inline constexpr const char* kWriteDocumentation = "--write-documentation";
 
-// Writes man1/<command>.1 for the program and each command, and bash-completion/<program>, below
-// `folder`, which need not exist.
+// Writes man1/<command>.1 for the program and each command, bash-completion/<program>,
+// zsh/_<program> and fish/<program>.fish below `folder`, which need not exist.
 [[nodiscard]] Status write_documentation(const DocumentedCommand& program,
                                          const std::filesystem::path& folder);
 

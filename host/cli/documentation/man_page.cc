@@ -167,6 +167,9 @@ std::string man_page(const DocumentedCommand& program, const DocumentedCommand& 
   if (!command.subcommands.empty()) text += commands_section(command);
   text += arguments_section(command);
   if (!command.footer.empty()) text += ".SH NOTES\n.nf\n" + escaped(command.footer) + "\n.fi\n";
+  if (!command.examples.empty()) {
+    text += ".SH EXAMPLES\n.nf\n" + escaped(join(command.examples, "\n")) + "\n.fi\n";
+  }
   text += exit_section();
   text += defaults_section(command, "ENVIRONMENT", kVariables);
   text += defaults_section(command, "FILES", kFiles);

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from command_line import EPHOST, EXIT_STATUS, TINY_MODELS, CommandLineTest, tiny
+from command_line import EPHOST, EXIT_STATUS, PLUGINS, TINY_MODELS, CommandLineTest, tiny
 
 SCRIPTED = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "scripted"
 
@@ -30,6 +30,48 @@ class UsageTest(CommandLineTest):
         for command in [name for name in COMMANDS if name not in groups] + verbs + ["config list"]:
             with self.subTest(command):
                 self.assertIn("--format", self.ephost(*command.split(), "--help").stdout)
+
+    def examples(self, *command):
+        text = self.ephost(*command, "--help").stdout
+        self.assertIn("\nExamples:\n", text, command)
+        return [line.strip() for line in text.split("\nExamples:\n")[1].splitlines() if line.strip()]
+
+    def subcommands(self, *command):
+        text = self.ephost(*command, "--help").stdout
+        return re.findall(r"(?m)^  ([a-z-]+) ", text.split("Subcommands:")[1]) if "Subcommands:" in text else []
+
+    def prepare_for_examples(self):
+        """The files that the examples speak of."""
+        for name in ("cnn", "dynamic"):
+            model = tiny(f"tiny_{name}")
+            shutil.copy(model, self.folder / {"cnn": "model.onnx", "dynamic": "open.onnx"}[name])
+        shutil.copytree(tiny("tiny_cnn").parent, self.folder / "model_folder")
+        self.write("selection.yaml", "selection: 1\nproviders: [dnnl]\n")
+        self.write("problem.csv", "id,lower,upper,size\na,0,2,64\nb,1,3,64\n")
+        (self.folder / "acme").mkdir()
+        text = (PLUGINS / "image.yaml").read_text()
+        library, = set(re.findall(r"\S*libephost_image\.so", text))
+        self.write("acme/acme.yaml", text.replace(library, "libephost_image.so"))
+        shutil.copy((PLUGINS / "image.yaml").resolve().parent / library, self.folder / "acme" / "libephost_image.so")
+
+    def test_every_command_has_examples_that_work(self):
+        self.prepare_for_examples()
+        commands = self.subcommands()
+        self.assertLessEqual(set(COMMANDS), set(commands))
+        for command in commands:
+            for words in [(command,), *((command, verb) for verb in self.subcommands(command))]:
+                for example in self.examples(*words):
+                    with self.subTest(example):
+                        program, *arguments = example.split()
+                        self.assertEqual((program, arguments[0]), ("ephost", command))
+                        self.ephost(*arguments)
+
+    def test_manual_pages_have_the_examples(self):
+        self.ephost("--write-documentation", "pages")
+        page = (self.folder / "pages/man1/ephost-trust-add.1").read_text()
+        example = self.examples("trust", "add")[0].replace("-", "\\-")
+        self.assertIn(f".SH EXAMPLES\n.nf\n{example}\n", page)
+        self.assertNotIn("Examples:", page)
 
     def test_tells_its_version(self):
         self.assertRegex(self.ephost("--version").stdout, r"^ephost \d+\.\d+\.\d+\n$")
