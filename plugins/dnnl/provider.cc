@@ -14,8 +14,9 @@
 namespace ephost_dnnl {
 namespace {
 
-// Enough for several large models at once; a cached primitive saves half a millisecond.
-constexpr int kPrimitiveCacheCapacity = 8192;
+// Enough for the layers of one large model; a cached primitive saves half a millisecond, and takes
+// some ten to hundred kilobytes.
+constexpr int64_t kCachedPrimitives = 256;
 
 // With fewer rows, a primitive for any number of them is slower than the CPU provider's products of
 // packed weights: 2.7 to 1.1 times with 1 to 16 rows, 1.0 to 0.6 times with 64 and more.
@@ -89,7 +90,14 @@ std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Op
                                                  std::to_string(least_open_rows) +
                                                  "; give 1 for any number of rows, or more");
   }
-  return std::make_unique<DnnlProvider>(host, std::move(id), least_open_rows);
+  const int64_t cached = options.get_int("primitive_cache", kCachedPrimitives);
+  if (cached < 0 || cached > kMaxCachedPrimitives) {
+    throw eph::Failure(EPH_INVALID_ARGUMENT, "primitive_cache is " + std::to_string(cached) +
+                                                 "; give 0 for none, or at most " +
+                                                 std::to_string(kMaxCachedPrimitives));
+  }
+  return std::make_unique<DnnlProvider>(host, std::move(id), least_open_rows,
+                                        static_cast<int>(cached));
 }
 
 int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_view text) {
@@ -100,17 +108,15 @@ int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_vi
 
 DnnlProvider::~DnnlProvider() { end_openmp_threads(); }
 
-DnnlProvider::DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows)
-    : host_(host),
+DnnlProvider::DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows,
+                           int cached_primitives)
+    : cache_share_(cached_primitives),
+      host_(host),
       host_constants_(host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)),
       engine_(dnnl::engine::kind::cpu, 0),
       build_id_(std::move(build_id)),
       least_open_rows_(least_open_rows),
-      compatibility_(compatibility_text(build_id_)) {
-  if (dnnl::get_primitive_cache_capacity() < kPrimitiveCacheCapacity) {
-    dnnl::set_primitive_cache_capacity(kPrimitiveCacheCapacity);
-  }
-}
+      compatibility_(compatibility_text(build_id_)) {}
 
 void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& claims) {
   const ThreadScope scope(build_id_.threads);

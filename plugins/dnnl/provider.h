@@ -17,6 +17,7 @@
 #include "plugins/dnnl/executor/computation.h"
 #include "plugins/dnnl/executor/partition_computation.h"
 #include "plugins/dnnl/library/build_id.h"
+#include "plugins/dnnl/library/primitive_cache.h"
 
 namespace ephost_dnnl {
 
@@ -29,11 +30,12 @@ class DnnlProvider : public eph::Provider {
 
   static void get_devices(eph::Host host, eph::DeviceList& list);
   // Option num_threads: 0 means as many as OpenMP would use, within the host's share for libraries.
+  // Option primitive_cache: how many primitives the library keeps that nobody uses.
   // Option least_open_rows: how many rows a product with open extents must have for a claim.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
   static int32_t validate(eph::Host host, const eph_device& device, std::string_view text);
 
-  DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows);
+  DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows, int cached_primitives);
   ~DnnlProvider();
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
@@ -55,6 +57,7 @@ class DnnlProvider : public eph::Provider {
   // The payload's directory, read when its first partition is restored.
   const Container& container(const eph_bytes& payload);
 
+  PrimitiveCacheShare cache_share_;
   eph::Host host_;
   const eph_constants_api* host_constants_;  // null where the host doesn't offer it
   dnnl::engine engine_;
