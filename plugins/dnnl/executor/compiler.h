@@ -20,7 +20,7 @@ namespace ephost_dnnl {
 // nobody will read again.
 [[nodiscard]] std::unique_ptr<PartitionComputation> compile_partition(
     const eph::GraphView& graph, std::string name, const dnnl::engine& engine, int threads,
-    ReleaseFunction release, WarnFunction warn);
+    const ReleaseFunction& release, WarnFunction warn);
 
 // Throws LayoutMismatch if, with that many threads, the library chooses other layouts than the
 // constants were packed in; NoPrimitive or StepFailed where it cannot compute the recipe.

@@ -1,5 +1,6 @@
 #include "plugins/dnnl/executor/constants.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
@@ -11,11 +12,39 @@
 namespace ephost_dnnl {
 namespace {
 
-std::shared_ptr<void> allocate(uint64_t size) {
-  void* memory = std::aligned_alloc(kBufferAlignment, aligned(size));
-  if (memory == nullptr) throw std::bad_alloc();
-  return {memory, &std::free};
-}
+// Memory for the result of one reorder, between zones that nobody may write.
+class ReorderTarget {
+ public:
+  explicit ReorderTarget(uint64_t size) : size_(size) {
+    memory_.reset(std::aligned_alloc(kBufferAlignment, total()), &std::free);
+    if (memory_ == nullptr) throw std::bad_alloc();
+    std::memset(memory_.get(), kZone, kZoneBytes);
+    std::memset(data() + size, kZone, total() - kZoneBytes - size);
+  }
+
+  [[nodiscard]] unsigned char* data() const {
+    return static_cast<unsigned char*>(memory_.get()) + kZoneBytes;
+  }
+  // The memory, once it is written. Throws dnnl::error if a zone has been.
+  [[nodiscard]] std::shared_ptr<void> take() const {
+    const auto is_zone = [](unsigned char byte) { return byte == kZone; };
+    const unsigned char* const first = data();
+    const unsigned char* const behind = first + size_;
+    if (!std::all_of(first - kZoneBytes, first, is_zone) ||
+        !std::all_of(behind, first - kZoneBytes + total(), is_zone)) {
+      throw dnnl::error(dnnl_runtime_error, "a reorder of a constant writes beyond its memory");
+    }
+    return {memory_, data()};
+  }
+
+ private:
+  static constexpr unsigned char kZone = 0xC7;
+  static constexpr uint64_t kZoneBytes = 4 * kBufferAlignment;
+  [[nodiscard]] uint64_t total() const { return aligned(size_) + 2 * kZoneBytes; }
+
+  uint64_t size_;
+  std::shared_ptr<void> memory_;
+};
 
 // Moves elements from one layout to another.
 void convert(const void* source, const Descriptor& from_layout, void* target,
@@ -38,14 +67,14 @@ PackedConstant pack(TensorId tensor, const void* source, const Descriptor& store
   packed.tensor = tensor;
   packed.layout = descriptor_bytes(wanted);
   packed.size = wanted.get_size();
-  const std::shared_ptr<void> memory = allocate(packed.size);
-  packed.owner = memory;
-  packed.data = memory.get();
   packed.stored = stored;
   packed.wanted = wanted;
+  const ReorderTarget target(packed.size);
   // Contexts contain all bytes, and the library leaves some behind the elements unwritten.
-  if (packed.size > stored.get_size()) std::memset(memory.get(), 0, packed.size);
-  convert(source, stored, memory.get(), wanted, engine);
+  if (packed.size > stored.get_size()) std::memset(target.data(), 0, packed.size);
+  convert(source, stored, target.data(), wanted, engine);
+  packed.owner = target.take();
+  packed.data = packed.owner.get();
   return packed;
 }
 
@@ -196,9 +225,9 @@ PackedConstant RepackingSource::get(TensorId tensor, const Descriptor& stored,
   if (known == nullptr) {
     throw LayoutMismatch("tensor " + std::to_string(tensor) + " is not among the constants");
   }
-  const std::shared_ptr<void> row_major = allocate(known->stored.get_size());
-  convert(known->data, without_extra(known->wanted), row_major.get(), known->stored, engine_);
-  return pack(tensor, row_major.get(), stored, wanted, engine_);
+  const ReorderTarget row_major(known->stored.get_size());
+  convert(known->data, without_extra(known->wanted), row_major.data(), known->stored, engine_);
+  return pack(tensor, row_major.take().get(), stored, wanted, engine_);
 }
 
 }  // namespace ephost_dnnl

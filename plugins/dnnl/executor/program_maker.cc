@@ -5,16 +5,32 @@
 #include "plugins/dnnl/executor/primitives/trial.h"
 
 namespace ephost_dnnl {
+namespace {
+
+// Assembles a recipe after the last primitive of an operation has failed, if that is given.
+Program assemble_but(const Recipe& recipe, uint32_t failed, ConstantSource& constants,
+                     const dnnl::engine& engine) {
+  try {
+    return assemble(recipe, constants, engine);
+  } catch (const NoPrimitive& error) {
+    if (failed == kNoOp) throw;
+    throw NoWorkingPrimitive(recipe.ops[failed], error.what());
+  }
+}
+
+}  // namespace
 
 Program make_working_program(Recipe& recipe, ConstantSource& constants, const dnnl::engine& engine,
                              int threads) {
+  uint32_t failed = kNoOp;
   for (;;) {
-    Program program = assemble(recipe, constants, engine);
+    Program program = assemble_but(recipe, failed, constants, engine);
     try {
       create_primitives(program, threads);
       try_out(recipe, program, engine);
       return program;
     } catch (const StepFailed& failure) {
+      failed = program.steps[failure.step].op;
       pass_over(recipe, program, failure);
     }
   }

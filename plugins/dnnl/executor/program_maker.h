@@ -9,8 +9,8 @@
 namespace ephost_dnnl {
 
 // The program of a recipe, with its primitives; each step that is cheap has run once (trial.h).
-// Counts in the recipe which primitives have failed. Throws NoPrimitive if a primitive without an
-// alternative fails, and dnnl::error.
+// Counts in the recipe which primitives have failed. Throws NoWorkingPrimitive if all primitives
+// of an operation fail, NoPrimitive if a primitive without an alternative does, and dnnl::error.
 [[nodiscard]] Program make_working_program(Recipe& recipe, ConstantSource& constants,
                                            const dnnl::engine& engine, int threads);
 

@@ -1,11 +1,12 @@
 #include "plugins/dnnl/library/defects.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
+#include <vector>
 
 #include "plugins/dnnl/library/descriptor.h"
+#include "plugins/dnnl/library/guarded_memory.h"
 #include "plugins/dnnl/library/primitives.h"
 #include "plugins/dnnl/library/threads.h"
 
@@ -30,28 +31,33 @@ Descriptor floats(const dnnl::memory::dims& dims, Tag tag) {
   return {dims, dnnl::memory::data_type::f32, tag};
 }
 
-dnnl::memory filled(const Descriptor& layout, const dnnl::engine& engine, float value) {
-  const dnnl::memory memory(layout, engine);
-  std::fill_n(static_cast<float*>(memory.get_data_handle()), layout.get_size() / sizeof(float),
-              value);
-  return memory;
-}
-
-// Whether a primitive that maps zeros to zeros applies both additions.
-bool adds_both(const dnnl::primitive_desc_base& descriptor, std::initializer_list<int> inputs) {
+// Whether a primitive that maps zeros to zeros applies both additions, and stays inside its memory.
+bool adds_both(const dnnl::primitive_desc_base& descriptor, const std::vector<int>& inputs,
+               GuardedMemory::Side side) {
   const dnnl::engine engine = descriptor.get_engine();
-  std::unordered_map<int, dnnl::memory> arguments;
-  for (const int input : inputs) {
-    arguments[input] = filled(descriptor.query_md(dnnl::query::exec_arg_md, input), engine, 0);
-  }
   const Descriptor output = descriptor.query_md(dnnl::query::dst_md, 0);
-  arguments[DNNL_ARG_DST] = filled(output, engine, -1);
+  std::vector<std::size_t> sizes = {output.get_size()};
+  for (const int input : inputs) {
+    sizes.push_back(descriptor.query_md(dnnl::query::exec_arg_md, input).get_size());
+  }
+  const GuardedMemory guarded(sizes, side);  // of zeros
+  std::unordered_map<int, dnnl::memory> arguments;
+  arguments[DNNL_ARG_DST] = dnnl::memory(output, engine, guarded.data(0));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    arguments[inputs[i]] = dnnl::memory(descriptor.query_md(dnnl::query::exec_arg_md, inputs[i]),
+                                        engine, guarded.data(i + 1));
+  }
   dnnl::stream stream(engine);
   dnnl::primitive(descriptor.get()).execute(stream, arguments);
   stream.wait();
-  const auto* result = static_cast<const float*>(arguments[DNNL_ARG_DST].get_data_handle());
-  return std::all_of(result, result + output.get_size() / sizeof(float),
-                     [](float value) { return value == kFirst + kSecond; });
+  const auto* result = static_cast<const float*>(guarded.data(0));
+  return !guarded.touch() && std::all_of(result, result + output.get_size() / sizeof(float),
+                                         [](float value) { return value == kFirst + kSecond; });
+}
+
+bool adds_both(const dnnl::primitive_desc_base& descriptor, const std::vector<int>& inputs) {
+  return adds_both(descriptor, inputs, GuardedMemory::Side::kBehind) &&
+         adds_both(descriptor, inputs, GuardedMemory::Side::kBefore);
 }
 
 bool product_adds_both(const dnnl::engine& engine, const dnnl::primitive_attr& attributes) {

@@ -7,6 +7,8 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/dnnl/library/descriptor.h"
@@ -19,6 +21,14 @@ namespace ephost_dnnl {
 class NoPrimitive : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// None of the library's primitives for an operation works.
+class NoWorkingPrimitive : public NoPrimitive {
+ public:
+  NoWorkingPrimitive(Op unusable, const std::string& message)
+      : NoPrimitive(message), op(std::move(unusable)) {}
+  Op op;
 };
 
 // An input of an operation.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "plugins/dnnl/executor/primitives/guarded_step.h"
 #include "plugins/dnnl/executor/primitives/row_primitive.h"
 #include "plugins/dnnl/library/threads.h"
 
@@ -95,6 +97,7 @@ RowComputation::RowComputation(std::string name, Recipe recipe, ConstantSource& 
     if (!steps_.empty()) inner_width_ = std::max(inner_width_, product.depth);
     widest = std::max({widest, product.depth, product.columns});
     steps_.push_back(make_step(product, constants));
+    try_out(steps_.back());
     scratchpad_size_ = std::max(scratchpad_size_, steps_.back().scratchpad.get_size());
   }
   block_rows_ = std::max<int64_t>(max_elements / widest, 1);
@@ -121,6 +124,25 @@ RowComputation::Step RowComputation::make_step(const RowProduct& product, Consta
     constants_.push_back(std::move(constant));
   }
   return step;
+}
+
+void RowComputation::try_out(const Step& step) const {
+  for (const int64_t rows : {1, 2, 7, 17, 64}) {
+    std::vector<TrialArgument> arguments = {
+        {DNNL_ARG_SRC, row_major({rows, step.depth}), 0, nullptr},
+        {DNNL_ARG_DST, row_major({rows, step.columns}), 1, nullptr}};
+    if (step.scratchpad.get_size() > 0) {
+      arguments.push_back({DNNL_ARG_SCRATCHPAD, step.scratchpad, 2, nullptr});
+    }
+    for (const auto& [argument, memory] : step.constants) {
+      arguments.push_back({argument, memory.get_desc(), static_cast<uint32_t>(arguments.size()),
+                           memory.get_data_handle()});
+    }
+    if (const std::optional<StepTouch> touch = find_touch(step.primitive, arguments, engine_)) {
+      throw NoPrimitive("oneDNN " + to_text(*touch) + " of " + step.label + " with " +
+                        std::to_string(rows) + " rows");
+    }
+  }
 }
 
 int64_t RowComputation::count_rows(const eph_value* input) const {

@@ -20,8 +20,8 @@ namespace ephost_dnnl {
 class RowComputation : public PartitionComputation {
  public:
   // The recipe has passed check_recipe. Tensors of more than `max_elements` elements are computed
-  // in several blocks of rows. Throws InvalidRecipe, NoPrimitive, dnnl::error, and what `constants`
-  // throws.
+  // in several blocks of rows. Each product runs once on a few numbers of rows, in guarded memory.
+  // Throws InvalidRecipe, NoPrimitive, dnnl::error, and what `constants` throws.
   RowComputation(std::string name, Recipe recipe, ConstantSource& constants, dnnl::engine engine,
                  int threads, int64_t max_elements = kMaxElements);
 
@@ -48,6 +48,8 @@ class RowComputation : public PartitionComputation {
   class RunState;
 
   [[nodiscard]] Step make_step(const RowProduct& product, ConstantSource& source);
+  // Throws NoPrimitive if it reads or writes beyond its arguments.
+  void try_out(const Step& step) const;
   // The number of rows of the input. Throws Failure unless it is a tensor of such rows.
   [[nodiscard]] int64_t count_rows(const eph_value* input) const;
   // Computes at most block_rows_ rows.

@@ -1,16 +1,18 @@
 #include "plugins/dnnl/executor/primitives/trial.h"
 
-#include <cstring>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
+
+#include "plugins/dnnl/executor/primitives/guarded_step.h"
 
 namespace ephost_dnnl {
 namespace {
 
-// At most a millisecond for the library's slowest implementations, which is what the creation of
-// one primitive costs. Most layers of large models take more; the computation handles their
-// failures.
+// What a step may cost that is tried: about a millisecond for the library's reference code, which
+// is what the creation of one primitive costs, and some ten for generated code.
 constexpr double kCheapWork = 1 << 20;
+constexpr double kCheapGeneratedWork = 1 << 28;
 
 double elements_of(const Recipe& recipe, TensorId tensor) {
   return static_cast<double>(element_count(recipe.dims(tensor)));
@@ -18,47 +20,37 @@ double elements_of(const Recipe& recipe, TensorId tensor) {
 
 double elements_of(const Dims& dims) { return static_cast<double>(element_count(dims)); }
 
-bool is_cheap(const Recipe& recipe, const Program& program, const Step& step) {
-  if (step.op != kNoOp) return work_of(recipe, recipe.ops[step.op]) <= kCheapWork;
+// The primitive's own descriptor, which is only referred to.
+dnnl::primitive_desc_base descriptor_of(const Step& step) {
+  dnnl::primitive_desc_base descriptor;
+  descriptor.reset(const_cast<dnnl_primitive_desc_t>(step.primitive.get_primitive_desc()), true);
+  return descriptor;
+}
+
+double work_of(const Recipe& recipe, const Program& program, const Step& step) {
+  if (step.op != kNoOp) return work_of(recipe, recipe.ops[step.op]);
   double elements = 0;
   for (const StepArgument& argument : step.arguments) {
     elements += elements_of(dims_of(program.views[argument.view].layout));
   }
-  return elements <= kCheapWork;
+  return elements;
 }
 
-// The memory of an argument: a constant's or parameter's own, or zeros.
-dnnl::memory memory_of(const Program& program, const View& view, const dnnl::engine& engine) {
-  const Buffer& buffer = program.buffers[view.buffer];
-  if (void* fixed = fixed_memory(program, buffer)) return {view.layout, engine, fixed};
-  dnnl::memory memory(view.layout, engine);
-  std::memset(memory.get_data_handle(), 0, view.layout.get_size());
-  return memory;
+bool is_cheap(const Recipe& recipe, const Program& program, const Step& step) {
+  const std::string_view name = descriptor_of(step).impl_info_str();
+  const bool is_generated = name.starts_with("brg") || name.find("jit") != name.npos;
+  return work_of(recipe, program, step) <= (is_generated ? kCheapGeneratedWork : kCheapWork);
 }
 
 void run_step(const Program& program, std::size_t i, const dnnl::engine& engine) {
-  const Step& step = program.steps[i];
-  std::vector<dnnl::memory> memories;
-  std::vector<dnnl_exec_arg_t> arguments;
-  for (const StepArgument& argument : step.arguments) {
-    memories.push_back(memory_of(program, program.views[argument.view], engine));
-    arguments.push_back({argument.argument, memories.back().get()});
-  }
-  dnnl::stream stream(engine);
-  const dnnl_status_t status = dnnl_primitive_execute(
-      step.primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
-  stream.wait();
-  if (status != dnnl_success) {
-    throw StepFailed(i, "oneDNN failed to run " + step.label + " on zeros (status " +
-                            std::to_string(status) + ")");
+  if (const std::optional<StepTouch> touch = find_touch(program, i, engine)) {
+    throw StepFailed(i, "oneDNN " + to_text(*touch) + " of " + program.steps[i].label);
   }
 }
 
 void check_arguments(const Program& program, std::size_t i) {
   const Step& step = program.steps[i];
-  // The primitive's own, which `descriptor` only refers to.
-  dnnl::primitive_desc_base descriptor;
-  descriptor.reset(const_cast<dnnl_primitive_desc_t>(step.primitive.get_primitive_desc()), true);
+  const dnnl::primitive_desc_base descriptor = descriptor_of(step);
   for (const StepArgument& argument : step.arguments) {
     // The library states no layout for scales and zero points.
     const View& view = program.views[argument.view];

@@ -2,12 +2,14 @@
 
 #include <dlfcn.h>
 
+#include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
 
 namespace ephost::test {
 namespace {
 
 std::atomic<FailingLibrary*> current = nullptr;
+std::atomic<StrayingLibrary*> straying = nullptr;
 
 Execution describe(const_dnnl_primitive_t primitive) {
   Execution execution;
@@ -17,7 +19,22 @@ Execution describe(const_dnnl_primitive_t primitive) {
   const char* implementation = nullptr;
   dnnl_primitive_desc_query(descriptor, dnnl_query_impl_info_str, 0, &implementation);
   execution.implementation = implementation;
+  const_dnnl_primitive_attr_t attributes = nullptr;
+  const_dnnl_post_ops_t post_ops = nullptr;
+  dnnl_primitive_desc_get_attr(descriptor, &attributes);
+  dnnl_primitive_attr_get_post_ops(attributes, &post_ops);
+  execution.has_post_ops = dnnl_post_ops_len(post_ops) > 0;
   return execution;
+}
+
+std::size_t size_of(const_dnnl_memory_t memory) {
+#if DNNL_VERSION_MAJOR >= 3
+  const_dnnl_memory_desc_t layout = nullptr;
+#else
+  const dnnl_memory_desc_t* layout = nullptr;
+#endif
+  dnnl_memory_get_memory_desc(memory, &layout);
+  return dnnl_memory_desc_get_size(layout);
 }
 
 }  // namespace
@@ -31,6 +48,26 @@ bool FailingLibrary::fails(const Execution& execution) {
   return true;
 }
 
+StrayingLibrary::StrayingLibrary(Predicate strays, int64_t distance, bool writes)
+    : strays_(std::move(strays)), distance_(distance), writes_(writes) {
+  straying = this;
+}
+StrayingLibrary::~StrayingLibrary() { straying = nullptr; }
+
+void StrayingLibrary::stray(const Execution& execution, const_dnnl_memory_t output) {
+  if (!strays_(execution)) return;
+  ++accesses_;
+  void* data = nullptr;
+  dnnl_memory_get_data_handle(output, &data);
+  const auto end = distance_ < 0 ? 0 : static_cast<int64_t>(size_of(output));
+  volatile char* const address = static_cast<char*>(data) + end + distance_;
+  if (writes_) {
+    *address = 1;
+  } else {
+    static_cast<void>(*address);
+  }
+}
+
 }  // namespace ephost::test
 
 extern "C" dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive,
@@ -41,6 +78,12 @@ extern "C" dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive
   ephost::test::FailingLibrary* library = ephost::test::current;
   if (library != nullptr && library->fails(ephost::test::describe(primitive))) {
     return dnnl_runtime_error;
+  }
+  if (ephost::test::StrayingLibrary* const strayed = ephost::test::straying) {
+    for (int i = 0; i < count; ++i) {
+      if (arguments[i].arg != DNNL_ARG_DST) continue;
+      strayed->stray(ephost::test::describe(primitive), arguments[i].memory);
+    }
   }
   return execute(primitive, stream, count, arguments);
 }

@@ -50,14 +50,14 @@ struct Product {
 };
 
 TEST(Trial, AcceptsStepsThatWorkWhateverTheyCost) {
-  for (const int64_t extent : {8, 256}) {
+  for (const int64_t extent : {8, 256, 1024}) {
     const Product product(extent);
     EXPECT_NO_THROW(try_out(product.lowered.recipe, product.program, kEngine)) << extent;
   }
 }
 
 TEST(Trial, RefusesExpensiveStepsWhoseArgumentsHaveOtherLayouts) {
-  Product product(256);
+  Product product(1024);
   View& view = product.program.views[product.program.steps[0].arguments[0].view];
   view.layout = row_major_after(dims_of(view.layout), {1, 0});
   try {

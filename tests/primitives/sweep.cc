@@ -1,0 +1,107 @@
+#include "tests/primitives/sweep.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+
+#include "plugins/dnnl/executor/assembler.h"
+#include "plugins/dnnl/executor/primitives/guarded_step.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
+#include "plugins/dnnl/executor/program_maker.h"
+#include "plugins/dnnl/library/threads.h"
+#include "tests/primitives/random_recipe.h"
+
+namespace ephost_dnnl::test {
+namespace {
+
+const dnnl::engine& engine() {
+  static const dnnl::engine one(dnnl::engine::kind::cpu, 0);
+  return one;
+}
+
+std::string implementation(const Step& step) {
+  dnnl::primitive_desc_base descriptor;
+  descriptor.reset(const_cast<dnnl_primitive_desc_t>(step.primitive.get_primitive_desc()), true);
+  return descriptor.impl_info_str();
+}
+
+std::string post_ops_text(const Op& op) {
+  std::string text;
+  for (const PostOp& post_op : op.post_ops) {
+    text += post_op.kind == PostOpKind::kSum      ? "+sum"
+            : post_op.kind == PostOpKind::kBinary ? "+binary"
+                                                  : "+eltwise";
+  }
+  return text;
+}
+
+void count(const std::string& kind, const Step& step, const Op* op,
+           const std::optional<StepTouch>& touch, uint64_t seed, Sweep& sweep) {
+  SweepCounts& counts = sweep.by_kind[kind];
+  ++counts.configurations;
+  if (!touch) return;
+  ++(touch->touch.is_write ? counts.writes : counts.reads);
+  std::string what = kind + ", " + implementation(step);
+  if (op != nullptr) what += post_ops_text(*op);
+  what += touch->touch.is_write ? ", writes around argument " : ", reads around argument ";
+  what += std::to_string(touch->argument);
+  const auto [entry, is_new] = sweep.touching.try_emplace(what, 0, seed);
+  ++entry->second.first;
+}
+
+// Runs the steps that are the tested operation or, if it is the first primitive for that, all.
+void run_steps(const Program& program, const Recipe& recipe, const RandomRecipe& made,
+               uint64_t seed, Sweep& sweep) {
+  const Op& tested = recipe.ops[made.tested];
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    const bool is_tested = step.op == made.tested;
+    if (!is_tested && tested.failed_primitives > 0) continue;
+    const std::string other = step.op == kNoOp ? "reorder" : "source of a layout";
+    try {
+      const std::optional<StepTouch> touch = find_touch(program, i, engine());
+      count(is_tested ? made.kind : other, step, is_tested ? &tested : nullptr, touch, seed, sweep);
+    } catch (const StepFailed&) {
+      ++sweep.by_kind[made.kind].refused;
+    }
+  }
+}
+
+void check_choice(const RandomRecipe& made, Sweep& sweep) {
+  Recipe recipe = made.partition.recipe;
+  PackingSource constants(made.partition.constants, engine(), [](const void*, uint64_t) {});
+  try {
+    const Program program = make_working_program(recipe, constants, engine(), 1);
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      if (find_touch(program, i, engine())) ++sweep.by_kind[made.kind].left;
+    }
+  } catch (const NoPrimitive&) {
+    // The provider would compute it in another way.
+  }
+}
+
+}  // namespace
+
+void sweep_one(uint64_t seed, Sweep& sweep) {
+  const ThreadScope scope(static_cast<int>(1 + seed % 3));
+  const RandomRecipe made = make_random_recipe(seed);
+  Recipe recipe = made.partition.recipe;
+  Op& tested = recipe.ops[made.tested];
+  ++sweep.by_kind[made.kind].recipes;
+  for (; tested.failed_primitives < kMaxFailedPrimitives; ++tested.failed_primitives) {
+    PackingSource constants(made.partition.constants, engine(), [](const void*, uint64_t) {});
+    try {
+      Program program = assemble(recipe, constants, engine());
+      create_primitives(program, 1);
+      run_steps(program, recipe, made, seed, sweep);
+    } catch (const NoPrimitive&) {
+      break;
+    } catch (const StepFailed&) {
+      continue;
+    } catch (const dnnl::error&) {
+      break;
+    }
+  }
+  check_choice(made, sweep);
+}
+
+}  // namespace ephost_dnnl::test
