@@ -93,14 +93,15 @@ bool squeezes_nothing(const Graph& graph, const Node& node) {
 }
 
 bool moves_no_axis(const Graph& graph, const Node& node) {
-  if (const auto order = numbers_of_attribute(node, "perm")) {
+  const auto order = numbers_of_attribute(node, "perm");
+  if (order && !order->empty()) {
     for (size_t i = 0; i < order->size(); ++i) {
       if ((*order)[i] != static_cast<int64_t>(i)) return false;
     }
     return true;
   }
   const Shape* shape = shape_of_input(graph, node);
-  return node.attribute("perm") == nullptr && shape != nullptr && shape->size() <= 1;
+  return shape != nullptr && shape->size() <= 1;
 }
 
 bool pads_nothing(const Graph& graph, const Node& node) {

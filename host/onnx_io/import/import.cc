@@ -22,6 +22,7 @@
 #include "host/graph/topology.h"
 #include "host/onnx_io/import/arena_options.h"
 #include "host/onnx_io/import/graph_import.h"
+#include "host/onnx_io/import/value_types.h"
 #include "host/onnx_io/inference/infer.h"
 #include "host/onnx_io/opsets/opset18_25_fields.h"
 
@@ -188,6 +189,17 @@ Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
   return model;
 }
 
+void forget_shapes(graph::Graph& graph, const std::set<std::string>& open, bool is_body) {
+  for (graph::Value& value : graph.values) {
+    const bool is_interface = !is_body && (value.is_graph_input || value.is_graph_output);
+    if (is_interface || value.is_constant() || !open.contains(value.name)) continue;
+    value.type = without_shape(value.type);
+  }
+  for (graph::Node& node : graph.nodes) {
+    graph::for_each_subgraph(node, [&](graph::Graph& body) { forget_shapes(body, open, true); });
+  }
+}
+
 Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesystem::path> folder,
                           const ImportOptions& options, ImportReport* report) {
   try {
@@ -198,8 +210,12 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
     EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes, read));
     read.notes = std::move(notes).take();
     if (options.align_initializers) align_initializers(model);
+    if (!options.open_shapes.empty()) forget_shapes(model.graph, options.open_shapes, false);
+    for (const graph::ValueId output : model.graph.outputs) {
+      read.declared_outputs.push_back(model.graph.values[output].type);
+    }
     if (options.infer_shapes) {
-      for (std::string& note : infer_shapes(model, options.cancellation)) {
+      for (std::string& note : infer_shapes(model, options.cancellation, options.open_shapes)) {
         read.notes.push_back(std::move(note));
       }
     }

@@ -166,6 +166,12 @@ void export_type(const ValueType& type, const std::vector<std::string>& symbols,
   }
 }
 
+ValueType without_shape(ValueType type) {
+  type.shape.reset();
+  if (type.nested) type.nested = std::make_shared<const ValueType>(without_shape(*type.nested));
+  return type;
+}
+
 ValueType merge_types(const ValueType& known, const ValueType& found, bool& conflict) {
   if (found.kind == ValueKind::kUnknown) return known;
   if (known.kind == ValueKind::kUnknown) return found;

@@ -49,6 +49,9 @@ class DimSymbols {
 void export_type(const graph::ValueType& type, const std::vector<std::string>& symbols,
                  onnx::TypeProto& out);
 
+// The type without its shape, and the shapes of what is in it.
+[[nodiscard]] graph::ValueType without_shape(graph::ValueType type);
+
 // Merges two types: `known` completed by `found`. Where both state an element type, kind, rank or
 // extent and disagree, `found` wins and `conflict` is set. An extent replaces a symbol; an unknown
 // dimension replaces nothing.

@@ -43,8 +43,8 @@ using graph::ValueType;
 
 // The state that all levels share.
 struct Shared {
-  Shared(graph::Model& inferred, const Cancellation& wanted_end)
-      : model(inferred), symbols(inferred.symbols), cancellation(wanted_end) {
+  Shared(graph::Model& inferred, const Cancellation& wanted_end, const std::set<std::string>& open)
+      : model(inferred), symbols(inferred.symbols), cancellation(wanted_end), open_shapes(open) {
     for (const graph::Function& function : inferred.functions) {
       functions.emplace(function.domain, function.name, function.overload);
     }
@@ -77,6 +77,10 @@ struct Shared {
     return opset == model.opset_imports.end() ? 0 : opset->second;
   }
 
+  [[nodiscard]] bool is_open(const Value& value) const {
+    return !open_shapes.empty() && open_shapes.contains(value.name);
+  }
+
   // Domain, type and overload.
   using FunctionName = std::tuple<std::string_view, std::string_view, std::string_view>;
 
@@ -84,6 +88,7 @@ struct Shared {
   graph::Model& model;
   DimSymbols symbols;
   const Cancellation& cancellation;
+  const std::set<std::string>& open_shapes;
   const PluginOperators* operators = nullptr;
   Status failure;  // of the model, as a plugin sees it; ends the inference
   Notes notes;
@@ -157,7 +162,9 @@ class LevelInference {
       return;
     }
     bool conflict = false;
-    ValueType merged = merge_types(value.type, *imported, conflict);
+    const bool is_open = shared_.is_open(value);
+    ValueType merged =
+        merge_types(value.type, is_open ? without_shape(*imported) : *imported, conflict);
     if (conflict) {
       const auto& symbols = shared_.model.symbols;
       shared_.notes.add(formatted("{}: value {} was declared as {}, but is inferred as {}", place(),
@@ -334,7 +341,8 @@ bool LevelInference::infer_elementwise(const Node& node) {
     }
   }
   Value& output = graph_.values[node.outputs[0]];
-  if (output.type.kind != graph::ValueKind::kUnknown) return false;  // may disagree
+  // May disagree.
+  if (output.type.kind != graph::ValueKind::kUnknown || shared_.is_open(output)) return false;
   output.type = type;
   types_[node.outputs[0]] = nullptr;
   return true;
@@ -419,7 +427,8 @@ void LevelInference::infer_by_plugin(NodeId id, const OperatorDefinition& defini
     if (outputs[i] == kNoValue) continue;
     Value& value = graph_.values[outputs[i]];
     bool conflict = false;
-    ValueType merged = merge_types(value.type, (*found)[i], conflict);
+    ValueType merged = merge_types(
+        value.type, shared_.is_open(value) ? without_shape((*found)[i]) : (*found)[i], conflict);
     if (conflict) {
       const auto& symbols = shared_.model.symbols;
       return fail(Status(StatusCode::kInvalidGraph,
@@ -448,15 +457,17 @@ void LevelInference::propagate_shape_data(const Node& node, const NodeFacts& fac
 
 }  // namespace
 
-std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation) {
-  Shared shared(model, cancellation);
+std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation,
+                                      const std::set<std::string>& open_shapes) {
+  Shared shared(model, cancellation, open_shapes);
   LevelInference(shared, model.graph, nullptr).run();
   return std::move(shared.notes).take();
 }
 
 Result<std::vector<std::string>> infer_shapes(graph::Model& model, const PluginOperators& operators,
-                                              const Cancellation& cancellation) {
-  Shared shared(model, cancellation);
+                                              const Cancellation& cancellation,
+                                              const std::set<std::string>& open_shapes) {
+  Shared shared(model, cancellation, open_shapes);
   shared.operators = &operators;
   LevelInference(shared, model.graph, nullptr).run();
   EPHOST_RETURN_IF_ERROR(shared.failure);

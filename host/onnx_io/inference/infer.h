@@ -4,6 +4,7 @@
 
 #include <ephost/status.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,19 +14,21 @@
 
 namespace ephost::onnx_io {
 
-// Refines Value::type in the graph and its subgraphs; a known element type, rank or static
-// dimension stays. A node that cannot be inferred (unknown operator, newer opset, inconsistent
-// shapes) leaves its outputs unchanged and adds a note naming it. The graph must pass
-// `check_graph`. Once it is cancelled, the remaining types stay unchanged.
-std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation = {});
+// Refines Value::type in the graph and its subgraphs. Where the model states something else, what
+// is inferred wins, with a note. The shapes of values with a name in `open_shapes` stay as they
+// are. A node that cannot be inferred (unknown operator, newer opset, inconsistent shapes) leaves
+// its outputs unchanged and adds a note naming it. The graph must pass `check_graph`. Once it is
+// cancelled, the remaining types stay unchanged.
+std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation = {},
+                                      const std::set<std::string>& open_shapes = {});
 
 // The same with operators that plugins define, once they were applied to the nodes
 // (import/plugin_operator_nodes.h). Returns the notes. A plugin is asked about the types of its own
 // operators, so what it says is an error of the model where it contradicts the model: INVALID_GRAPH
 // with node, operator, domain and plugin, also for inputs of a wrong type, and EP_FAIL if the
 // plugin breaks its own definition.
-[[nodiscard]] Result<std::vector<std::string>> infer_shapes(graph::Model& model,
-                                                            const PluginOperators& operators,
-                                                            const Cancellation& cancellation = {});
+[[nodiscard]] Result<std::vector<std::string>> infer_shapes(
+    graph::Model& model, const PluginOperators& operators, const Cancellation& cancellation = {},
+    const std::set<std::string>& open_shapes = {});
 
 }  // namespace ephost::onnx_io

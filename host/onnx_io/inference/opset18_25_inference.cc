@@ -139,6 +139,18 @@ std::vector<std::optional<int64_t>> sizes_of(InferenceContext& context,
   return extents;
 }
 
+// The part of the input along an axis that is resized; nothing if it is not known.
+std::optional<float> part_of(InferenceContext& context, size_t i, size_t axes) {
+  const std::string mode =
+      onnx::getAttribute(context, "coordinate_transformation_mode", std::string());
+  if (mode != "tf_crop_and_resize") return 1.0F;
+  const TensorProto* region = constant(context, 1);
+  if (region == nullptr || region->data_type() != TensorProto::FLOAT) return std::nullopt;
+  const std::vector<float> bounds = elements<float>(*region);
+  if (bounds.size() != 2 * axes) return std::nullopt;
+  return bounds[i + axes] - bounds[i];
+}
+
 }  // namespace
 
 void resize(InferenceContext& context) {
@@ -160,7 +172,9 @@ void resize(InferenceContext& context) {
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto before = extent(*shape, axes[i]);
       if (!before) continue;
-      const float scaled = std::floor(static_cast<float>(*before) * factors[i]);
+      const auto part = part_of(context, i, axes.size());
+      if (!part) continue;
+      const float scaled = std::floor(static_cast<float>(*before) * *part * factors[i]);
       if (scaled >= 0 && scaled < 1e12F) extents[i] = static_cast<int64_t>(scaled);
     }
   }
@@ -227,34 +241,6 @@ void affine_grid(InferenceContext& context) {
     if (i != 1) add_dim(out, (*size)[i]);  // without channels
   }
   add_dim(out, static_cast<int64_t>(size->size()) - 2);
-}
-
-void dft(InferenceContext& context) {
-  set_element_type(context, 0, element_type(context, 0));
-  const auto* shape = input_shape(context, 0);
-  if (shape == nullptr) return;
-  const int rank = shape->dim_size();
-  if (rank < 2) fail("input 0 must have rank 2 or more");
-  TensorShapeProto out = *shape;
-  out.mutable_dim(rank - 1)->set_dim_value(2);
-  const auto axes = integers(context, 2);
-  if (!axes && is_given(context, 2)) {  // an unknown axis changes
-    for (int d = 0; d + 1 < rank; ++d) out.mutable_dim(d)->Clear();
-  } else {
-    if (axes) expect_size(*axes, 1, "axis");
-    const int axis = checked_axis(axes ? axes->front() : -2, rank);
-    if (axis == rank - 1) fail("the last axis holds the complex parts");
-    std::optional<int64_t> length = extent(*shape, axis);
-    if (is_given(context, 1)) {
-      const auto known = integers(context, 1);
-      length = known && known->size() == 1 ? std::optional(known->front()) : std::nullopt;
-    }
-    if (length && *length < 1) fail(formatted("dft_length is {}", *length));
-    if (length && onnx::getAttribute(context, "onesided", 0) != 0) *length = *length / 2 + 1;
-    out.mutable_dim(axis)->Clear();
-    if (length) out.mutable_dim(axis)->set_dim_value(*length);
-  }
-  start_shape(context, 0) = out;
 }
 
 void grid_sample(InferenceContext& context) {
@@ -369,81 +355,6 @@ void tree_ensemble(InferenceContext& context) {
     *out.add_dim() = shape->dim(0);
   }
   add_dim(out, std::max<int64_t>(onnx::getAttribute(context, "n_targets", 1), 1));
-}
-
-void one_hot_encoder(InferenceContext& context) {
-  set_element_type(context, 0, TensorProto::FLOAT);
-  const auto* shape = input_shape(context, 0);
-  if (shape == nullptr) return;
-  int categories = 0;
-  for (const char* name : {"cats_int64s", "cats_strings"}) {
-    const onnx::AttributeProto* found = context.getAttribute(name);
-    if (found != nullptr) categories += found->ints_size() + found->strings_size();
-  }
-  TensorShapeProto& out = start_shape(context, 0);
-  out = *shape;
-  add_dim(out, categories);
-}
-
-namespace {
-
-// How many positions a window has along one axis, without those that begin in the padding at the
-// end if the number is rounded up.
-std::optional<int64_t> positions(int64_t extent, int64_t begin, int64_t end, int64_t span,
-                                 int64_t stride, bool rounds_up) {
-  const auto begins_before = checked_add(extent, begin);
-  const auto padded = begins_before ? checked_add(*begins_before, end) : std::nullopt;
-  if (!padded) return std::nullopt;
-  if (*padded < span)
-    fail(formatted("a window of {} does not fit into {} elements", span, *padded));
-  const int64_t room = *padded - span;
-  const int64_t whole = room / stride + 1;
-  if (!rounds_up) return whole;
-  const int64_t last = room / stride + (room % stride == 0 ? 0 : 1);
-  const auto start = checked_mul(last, stride);
-  return start && *start < *begins_before ? last + 1 : last;
-}
-
-}  // namespace
-
-void pool(InferenceContext& context) {
-  const bool has_indices = context.getNumOutputs() > 1;
-  set_element_type(context, 0, element_type(context, 0));
-  if (has_indices) set_element_type(context, 1, TensorProto::INT64);
-  const auto* shape = input_shape(context, 0);
-  const auto kernel = attribute(context, "kernel_shape");
-  if (shape == nullptr || !kernel) return;
-  const int rank = shape->dim_size() - 2;
-  if (rank < 1) fail(formatted("the input has {} dimensions", shape->dim_size()));
-  const auto axes = static_cast<size_t>(rank);
-  const Numbers strides = attribute(context, "strides").value_or(Numbers(axes, 1));
-  const Numbers dilations = attribute(context, "dilations").value_or(Numbers(axes, 1));
-  const std::string mode = onnx::getAttribute(context, "auto_pad", std::string("NOTSET"));
-  const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-  Numbers pads = attribute(context, "pads").value_or(Numbers(2 * axes, 0));
-  if (mode == "VALID") pads.assign(2 * axes, 0);
-  expect_size(*kernel, axes, "kernel_shape");
-  expect_size(strides, axes, "strides");
-  expect_size(dilations, axes, "dilations");
-  expect_size(pads, 2 * axes, "pads");
-  const bool rounds_up = onnx::getAttribute(context, "ceil_mode", 0) != 0;
-  TensorShapeProto pooled;
-  *pooled.add_dim() = shape->dim(0);
-  *pooled.add_dim() = shape->dim(1);
-  for (size_t i = 0; i < axes; ++i) {
-    if ((*kernel)[i] < 1 || strides[i] < 1 || dilations[i] < 1) fail("a window is empty");
-    const auto before = extent(*shape, static_cast<int>(i) + 2);
-    const auto reach = checked_mul((*kernel)[i] - 1, dilations[i]);
-    const auto span = reach ? checked_add(*reach, int64_t{1}) : std::nullopt;
-    std::optional<int64_t> after;
-    if (before && is_same) after = *before / strides[i] + (*before % strides[i] == 0 ? 0 : 1);
-    if (before && span && !is_same) {
-      after = positions(*before, pads[i], pads[i + axes], *span, strides[i], rounds_up);
-    }
-    add_dim(pooled, after);
-  }
-  start_shape(context, 0) = pooled;
-  if (has_indices) start_shape(context, 1) = pooled;
 }
 
 }  // namespace ephost::onnx_io::infer

@@ -14,7 +14,6 @@ void cast(onnx::InferenceContext& context);
 void center_crop_pad(onnx::InferenceContext& context);
 void column_to_image(onnx::InferenceContext& context);
 void dequantize(onnx::InferenceContext& context);
-void dft(onnx::InferenceContext& context);
 void grid_sample(onnx::InferenceContext& context);
 void image_decoder(onnx::InferenceContext& context);
 void like_first(onnx::InferenceContext& context);
@@ -27,9 +26,5 @@ void resize(onnx::InferenceContext& context);
 void split(onnx::InferenceContext& context);
 void string_split(onnx::InferenceContext& context);
 void tree_ensemble(onnx::InferenceContext& context);
-
-// Instead of onnx's own, in all versions.
-void one_hot_encoder(onnx::InferenceContext& context);
-void pool(onnx::InferenceContext& context);
 
 }  // namespace ephost::onnx_io::infer

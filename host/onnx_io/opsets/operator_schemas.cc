@@ -82,7 +82,20 @@ Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node)
     return {StatusCode::kInvalidGraph,
             formatted("the operator is deprecated since version {}", schema.SinceVersion())};
   }
-  return catching([&] { schema.Verify(node); });
+  const auto is_empty_list = [](const onnx::AttributeProto& attribute) {
+    return (attribute.type() == onnx::AttributeProto::INTS && attribute.ints().empty()) ||
+           (attribute.type() == onnx::AttributeProto::FLOATS && attribute.floats().empty()) ||
+           (attribute.type() == onnx::AttributeProto::STRINGS && attribute.strings().empty());
+  };
+  const auto& attributes = node.attribute();
+  if (std::none_of(attributes.begin(), attributes.end(), is_empty_list)) {
+    return catching([&] { schema.Verify(node); });
+  }
+  // onnx takes a list without elements for an attribute without a value.
+  onnx::NodeProto shown = node;
+  auto& kept = *shown.mutable_attribute();
+  kept.erase(std::remove_if(kept.begin(), kept.end(), is_empty_list), kept.end());
+  return catching([&] { schema.Verify(shown); });
 }
 
 // The checker would look up the definition again for every node; the caller already has it.

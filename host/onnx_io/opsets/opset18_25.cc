@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "host/onnx_io/inference/corrected_inference.h"
 #include "host/onnx_io/inference/opset18_25_inference.h"
 #include "host/onnx_io/opsets/onnx_definitions.h"
 #include "host/onnx_io/opsets/onnxruntime_operators.h"
@@ -41,26 +43,55 @@ int newest_opset_of_onnx(const std::string& domain) {
   return found == ranges.end() ? 0 : found->second.second;
 }
 
-// Operators whose inference in onnx is wrong, in all versions.
+// An operator whose inference in onnx is wrong, from one version on and before another.
 struct Correction {
   std::string_view domain, op_type;
   void (*infer)(onnx::InferenceContext& context);
+  int since = 1;
+  int before = std::numeric_limits<int>::max();
 };
 
-constexpr std::array<Correction, 4> kCorrections = {{
+constexpr std::array kCorrections = {
     // ceil_mode makes no window that would begin in the padding at the end. onnx says so of the
     // versions of opset 22 only, but the models of older opsets are made and run like that too.
-    {"", "AveragePool", &infer::pool},
-    {"", "LpPool", &infer::pool},
-    {"", "MaxPool", &infer::pool},
+    Correction{"", "AveragePool", &infer::pool},
+    Correction{"", "LpPool", &infer::pool},
+    Correction{"", "MaxPool", &infer::pool},
+    // onnx adds `pads` where auto_pad states the padding.
+    Correction{"", "Conv", &infer::convolution},
+    Correction{"", "ConvInteger", &infer::integer_convolution},
+    Correction{"", "QLinearConv", &infer::quantized_convolution},
+    // onnx takes the lengths of one-sided transforms for those of full ones.
+    Correction{"", "DFT", &infer::dft_17, 17, 20},
+    Correction{"", "DFT", &infer::dft_20, 20},
+    Correction{"", "STFT", &infer::stft},
+    // onnx 1.12 expects four dimensions.
+    Correction{"", "GridSample", &infer::grid_sample},
+    // onnx slices an empty axis backwards and finds an element.
+    Correction{"", "Slice", &infer::slice},
+    // onnx leaves tf_crop_and_resize out.
+    Correction{"", "Resize", &infer::resize, 11},
+    // onnx takes an empty `perm` for that of a scalar.
+    Correction{"", "Transpose", &infer::transpose},
+    // onnx drops negative axes of old versions.
+    Correction{"", "Unsqueeze", &infer::unsqueeze},
+    Correction{"", "SplitToSequence", &infer::split_to_sequence},
+    // onnx shortens integers of 64 bits, and takes the shape of the third input in version 1.
+    Correction{"", "Gemm", &infer::gemm},
+    // onnx takes the shape of the first input; kernels broadcast.
+    Correction{"", "Max", &infer::broadcast_all, 1, 8},
+    Correction{"", "Mean", &infer::broadcast_all, 1, 8},
+    Correction{"", "Min", &infer::broadcast_all, 1, 8},
+    Correction{"", "Sum", &infer::broadcast_all, 1, 8},
     // onnx 1.17 leaves the dimensions of the input out of what it gives.
-    {kMlDomain, "OneHotEncoder", &infer::one_hot_encoder},
-}};
+    Correction{kMlDomain, "OneHotEncoder", &infer::one_hot_encoder},
+};
 
-const Correction* find_correction(std::string_view domain, std::string_view op_type) {
-  const auto found = std::find_if(
-      kCorrections.begin(), kCorrections.end(),
-      [&](const Correction& known) { return known.domain == domain && known.op_type == op_type; });
+const Correction* find_correction(std::string_view domain, std::string_view op_type, int version) {
+  const auto found = std::ranges::find_if(kCorrections, [&](const Correction& known) {
+    return known.domain == domain && known.op_type == op_type && known.since <= version &&
+           version < known.before;
+  });
   return found == kCorrections.end() ? nullptr : &*found;
 }
 
@@ -97,7 +128,7 @@ class AllOperators final : public onnx::ISchemaRegistry {
 
   const onnx::OpSchema* find_in_onnx(const std::string& op_type, int version,
                                      const std::string& domain) const {
-    const Correction* correction = find_correction(domain, op_type);
+    const Correction* correction = find_correction(domain, op_type, version);
     if (!domain.empty()) {
       const auto* registered =
           onnx::OpSchemaRegistry::Instance()->GetSchema(op_type, version, domain);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/onnx_io/inference/corrected_inference.h"
 #include "host/onnx_io/inference/opset18_25_inference.h"
 #include "host/onnx_io/opsets/opset18_25.h"
 
@@ -250,7 +251,7 @@ OpSchema dft_20(const OpSchema*) {
       .optional_inputs({"dft_length", "axis"})
       .outputs({"output"})
       .integers({"inverse", "onesided"})
-      .inferred_by(&infer::dft);
+      .inferred_by(&infer::dft_20);
 }
 
 OpSchema gelu(const OpSchema*) {

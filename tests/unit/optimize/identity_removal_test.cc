@@ -245,6 +245,7 @@ std::vector<IdentityCase> others() {
   add({.op = "Squeeze", .shape = {graph::kUnknownDim, 3}});
   add({.op = "Transpose"});
   add({.op = "Transpose", .attributes = integers("perm", {1, 0})});
+  add({.op = "Transpose", .attributes = integers("perm", {})});
   add({.op = "Pad", .constants = {int64_tensor({0, 1, 0, 0})}});
   add({.op = "Slice", .constants = {int64_tensor({0}), int64_tensor({1})}});
   add({.op = "Slice", .constants = {int64_tensor({1}), int64_tensor({9})}});

@@ -20,9 +20,7 @@ void permute(const eph_value& x, const Dims& shape, const Dims& order, eph::Run&
 class Transpose final : public Kernel {
  public:
   explicit Transpose(const NodeContext& context)
-      : Kernel(context),
-        has_order_(context.node().attribute("perm") != nullptr),
-        order_(context.node().get_ints("perm")) {}
+      : Kernel(context), order_(context.node().get_ints("perm")) {}
 
  protected:
   void run(eph::Run& run, eph::State*) override {
@@ -38,7 +36,7 @@ class Transpose final : public Kernel {
  private:
   [[nodiscard]] Dims resolve(std::size_t rank) const {
     Dims order;
-    if (!has_order_) {
+    if (order_.empty()) {
       for (std::size_t i = rank; i-- > 0;) order.push_back(static_cast<int64_t>(i));
       return order;
     }
@@ -56,8 +54,7 @@ class Transpose final : public Kernel {
     return order;
   }
 
-  bool has_order_;
-  Dims order_;
+  Dims order_;  // empty: the axes in reverse
 };
 
 struct Image {

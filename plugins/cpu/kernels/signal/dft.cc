@@ -154,8 +154,10 @@ class Stft final : public Kernel {
   void run(eph::Run& run, eph::State* state) override {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
-    const int64_t parts = parts_of(shape);
-    if (shape.size() != 3) fail("signal " + to_string(shape) + " is not [batch, length, parts]");
+    if (shape.size() != 2 && shape.size() != 3) {
+      fail("signal " + to_string(shape) + " is not [batch, length] or [batch, length, parts]");
+    }
+    const int64_t parts = shape.size() == 2 ? 1 : parts_of(shape);  // without parts, it is real
     if (onesided_ && parts == 2) fail("a one-sided transform takes real numbers");
     const int64_t step = read_int(*run.input(1));
     if (step < 1) fail("frame_step " + std::to_string(step) + " is not positive");

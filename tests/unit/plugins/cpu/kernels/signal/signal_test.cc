@@ -101,6 +101,12 @@ TEST(Stft, CutsFramesFromTheSignal) {
   EXPECT_EQ(difference(run_one("STFT", 17, {x, ints({2}), window}),
                        floats({1, 2, 2, 2}, {2, 0, 0, 0, 5, 0, 1, 0})),
             "");
+  // Real numbers may come without the dimension of their parts.
+  EXPECT_EQ(difference(run_one("STFT", 17, {floats({1, 5}, {1, 2, 3, 4, 5}), ints({2}), window}),
+                       floats({1, 2, 2, 2}, {2, 0, 0, 0, 5, 0, 1, 0})),
+            "");
+  EXPECT_THAT(run_node("STFT", 17, {floats({5}, {1, 2, 3, 4, 5}), ints({2}), window}),
+              Refuses(EPH_INVALID_ARGUMENT, "is not [batch, length]"));
   EXPECT_THAT(run_node("STFT", 17, {x, ints({0}), window}),
               Refuses(EPH_INVALID_ARGUMENT, "frame_step 0 is not positive"));
   EXPECT_THAT(run_node("STFT", 17, {x, ints({1})}),
