@@ -127,6 +127,14 @@ void Program::align_constants() {
   }
 }
 
+const graph::ValueType* Program::declared_output(graph::ValueId id) const {
+  const std::vector<graph::ValueId>& outputs = graph().outputs;
+  for (size_t i = 0; i < parts_.declared_outputs.size(); ++i) {
+    if (outputs[i] == id) return &parts_.declared_outputs[i];
+  }
+  return nullptr;
+}
+
 std::string Program::describe_step(size_t step) const {
   const plan::Step& planned = parts_.execution.steps[step];
   std::string text = graph::describe_node(*parts_.graph, planned.node);

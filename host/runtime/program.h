@@ -22,6 +22,7 @@
 #include "host/runtime/device_memory.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
+#include "host/runtime/shape_contradictions.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
@@ -49,6 +50,10 @@ class Program {
     // The locations other than host memory, and the constants there.
     std::vector<DeviceLocation> devices;
     DeviceConstants device_constants;
+    // The types that the model itself states for its outputs; borrowed, empty for a body.
+    std::span<const graph::ValueType> declared_outputs;
+    // Receives the values that do not come out as planned; may be null; borrowed.
+    ShapeContradictions* contradictions = nullptr;
   };
 
   explicit Program(Parts parts);
@@ -57,6 +62,10 @@ class Program {
 
   [[nodiscard]] const graph::Graph& graph() const { return *parts_.graph; }
   [[nodiscard]] std::span<const std::string> symbols() const { return parts_.symbols; }
+  // What the model itself states about an output of its own; null for any other value.
+  [[nodiscard]] const graph::ValueType* declared_output(graph::ValueId id) const;
+  // Null if nobody wants to know.
+  [[nodiscard]] ShapeContradictions* contradictions() const { return parts_.contradictions; }
   [[nodiscard]] std::span<const plan::Step> steps() const { return parts_.execution.steps; }
   // Null for a step that the host runs itself.
   [[nodiscard]] const bridge::Computation* computation(size_t step) const {

@@ -350,6 +350,10 @@ Result<std::filesystem::path> Session::State::end_profiling() {
   profiler->stop();
   now->base->profiles.stop(*profiler);
   if (now->specializer != nullptr) now->specializer->stop_profiling();
+  if (const auto corrected = now->correction->model()) {
+    corrected->base->profiles.stop(*profiler);
+    if (corrected->specializer != nullptr) corrected->specializer->stop_profiling();
+  }
   EPHOST_RETURN_IF_ERROR(profiler->write());
   return profiler->file();
 }

@@ -89,7 +89,12 @@ Status Bindings::bind_tensor(graph::ValueId id, const eph_value& view) {
   const auto element = static_cast<ElementType>(view.element_type);
   const std::span<const int64_t> shape = shape_of(view);
   if (view.kind != EPH_KIND_TENSOR || !admits_tensor(wanted.type, element, shape)) {
-    return wrong_type(wanted, view, program_.symbols());
+    Status refusal = wrong_type(wanted, view, program_.symbols());
+    // What a body declares about its inputs is often wrong.
+    if (is_body_ && program_.contradictions() != nullptr) {
+      program_.contradictions()->add(wanted.name, refusal);
+    }
+    return refusal;
   }
   shape_key_.push_back(static_cast<int64_t>(shape.size()));
   shape_key_.insert(shape_key_.end(), shape.begin(), shape.end());
@@ -130,6 +135,7 @@ Status Bindings::check_symbols(graph::ValueId id) {
 
 Status Bindings::bind_body(const ValueTable& enclosing, std::span<const HeldValue> inputs) {
   shape_key_.clear();
+  is_body_ = true;
   EPHOST_RETURN_IF_ERROR(bind_captures(enclosing));
   for (size_t i = 0; i < program_.graph().inputs.size(); ++i) {
     EPHOST_RETURN_IF_ERROR(i < inputs.size() ? bind_body_input(i, inputs[i]) : bind_default(i));

@@ -73,6 +73,7 @@ class Bindings {
   ShapeKey shape_key_;
   std::vector<int64_t> symbol_extents_;  // by symbol; -1 while no input has shown it
   bool followers_fit_ = false;
+  bool is_body_ = false;
 };
 
 }  // namespace ephost::runtime

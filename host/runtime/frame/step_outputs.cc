@@ -59,13 +59,11 @@ Status StepOutputs::allocate(graph::ValueId id, ElementType type,
 
 Status StepOutputs::check_tensor(graph::ValueId id, ElementType type,
                                  std::span<const int64_t> shape) const {
-  const graph::Value& value = program_.graph().values[id];
-  if (admits_tensor(value.type, type, shape)) return Status::ok_status();
-  return Status(
-      StatusCode::kInvalidGraph,
-      formatted("value {} came out as {}, the model states {}; correct the model's shapes",
-                quote(value.name), describe_tensor(type, shape),
-                graph::to_string(value.type, program_.symbols())));
+  const auto admits = [&](const graph::ValueType& wanted) {
+    return admits_tensor(wanted, type, shape);
+  };
+  if (admits(program_.graph().values[id].type)) return Status::ok_status();
+  return refuse_value(program_, id, describe_tensor(type, shape), admits);
 }
 
 Status StepOutputs::allocate_text(graph::ValueId id, uint64_t bytes,
@@ -155,11 +153,8 @@ Status StepOutputs::set_object(graph::ValueId id, Value value) {
 }
 
 Status StepOutputs::wrong_kind(graph::ValueId id, const eph_value& value) const {
-  const graph::Value& stated = program_.graph().values[id];
-  return Status(StatusCode::kInvalidGraph,
-                formatted("value {} came out as {}, the model states {}; correct the model's types",
-                          quote(stated.name), describe_value(value),
-                          graph::to_string(stated.type, program_.symbols())));
+  return refuse_value(program_, id, describe_value(value),
+                      [&](const graph::ValueType& type) { return conforms(value, type); });
 }
 
 void StepOutputs::end_run() {

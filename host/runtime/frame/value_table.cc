@@ -14,13 +14,21 @@ ValueTable::ValueTable(const Program& program)
   const graph::Graph& graph = program.graph();
   for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
     const graph::Value& value = graph.values[id];
-    if (value.is_constant()) values_[id] = program.constants()[value.initializer];
+    values_[id] = value.is_constant() ? program.constants()[value.initializer] : unset(id);
     if (is_object(value.type)) objects_.emplace(id, Value());
   }
   for (const auto& [id, data] : program.device_constants().data()) {
     values_[id].data = data;
     values_[id].memory = program.memory_at(program.allocation().values[id].location);
   }
+}
+
+// A computation may want to know in which of several types an output is wanted.
+eph_value ValueTable::unset(graph::ValueId id) const {
+  const graph::ValueType& type = program_.graph().values[id].type;
+  eph_value value = {};
+  if (!is_object(type)) value.element_type = static_cast<int32_t>(type.element);
+  return value;
 }
 
 void ValueTable::set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementType type,

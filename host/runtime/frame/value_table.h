@@ -39,7 +39,8 @@ class ValueTable {
                   std::span<const int64_t> shape);
   // Makes the value a view of memory of the caller, of a constant or of an enclosing graph.
   void set_view(graph::ValueId id, const eph_value& view);
-  void clear(graph::ValueId id) { values_[id] = {}; }
+  // Keeps the element type that the model states.
+  void clear(graph::ValueId id) { values_[id] = unset(id); }
   // Keeps type and shape.
   void clear_data(graph::ValueId id) { values_[id].data = nullptr; }
 
@@ -64,6 +65,8 @@ class ValueTable {
   void end_run(bool keeps_outputs);
 
  private:
+  [[nodiscard]] eph_value unset(graph::ValueId id) const;
+
   const Program& program_;
   std::vector<eph_value> values_;
   std::vector<std::vector<int64_t>> shapes_;  // of values with open extents

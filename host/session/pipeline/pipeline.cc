@@ -121,6 +121,11 @@ class Pipeline {
     prepared_.max_memory_patterns = config.max_memory_patterns;
     prepared_.max_dense_bytes = config.max_dense_bytes;
     prepared_.workers = hooks.workers;
+    prepared_.contradictions = hooks.base != nullptr && !hooks.replaces_base
+                                   ? hooks.base->contradictions
+                                   : std::make_shared<runtime::ShapeContradictions>();
+    prepared_.open_shapes =
+        hooks.base != nullptr && !hooks.replaces_base ? hooks.base->open_shapes : hooks.open_shapes;
     if (hooks.workers != nullptr) hooks.workers->clear();
     prepared_.lost = hooks.lost;
     if (hooks.base != nullptr && !hooks.replaces_base) prepared_.lost = hooks.base->lost;
@@ -143,6 +148,7 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
     EPHOST_RETURN_IF_ERROR(keep_source(source));
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
+    EPHOST_RETURN_IF_ERROR(check_compiled_shapes());
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
 
@@ -247,6 +253,7 @@ class Pipeline {
   // that were compiled for some.
   Status keep_source(const ModelSource& source) {
     const graph::Graph& graph = prepared_.model.graph;
+    prepared_.read_source = ReadSource::of(source);
     if (!hooks_.runs || (hooks_.base != nullptr && !hooks_.replaces_base)) {
       return Status::ok_status();
     }
@@ -271,6 +278,25 @@ class Pipeline {
     if (!can_be_read_again) return Status::ok_status();
     prepared_.source = source;
     prepared_.source->external_data = reader_.report().external_data;
+    return Status::ok_status();
+  }
+
+  // What a context model has compiled for a shape that turned out to be wrong cannot run.
+  Status check_compiled_shapes() const {
+    const std::set<std::string>& open = prepared_.open_shapes;
+    if (open.empty()) return Status::ok_status();
+    for (const auto& [graph, node] : context::find_ep_context_nodes(prepared_.model.graph)) {
+      const auto is_open = [&, in = graph](graph::ValueId id) {
+        return id != graph::kNoValue && open.contains(in->values[id].name);
+      };
+      const graph::Node& compiled = graph->nodes[node];
+      if (std::ranges::any_of(compiled.inputs, is_open) ||
+          std::ranges::any_of(compiled.outputs, is_open)) {
+        return Status(StatusCode::kInvalidGraph,
+                      formatted("{} was compiled for that shape; compile the source model again",
+                                graph::describe_node(*graph, node)));
+      }
+    }
     return Status::ok_status();
   }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ struct PipelineHooks {
   std::shared_ptr<ProviderWorkers> workers = {};
   // Providers that are left out; a specialisation leaves out those that `base` has lost.
   std::vector<LostProvider> lost = {};
+  // Values whose shapes are not believed (PreparedModel::open_shapes), besides those of a base that
+  // is specialised.
+  std::set<std::string> open_shapes = {};
   // Called as soon as the model is read.
   std::function<Status(const PreparedModel&)> after_import;
   // Called once the providers exist, before types are inferred. If it returns a context model, the

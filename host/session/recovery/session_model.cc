@@ -43,6 +43,13 @@ Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& en
 
 Status SessionModel::add_specializer(const Environment& environment, const SessionOptions& options,
                                      const Log& log, Deadline deadline) {
+  correction =
+      std::make_unique<ShapeCorrection>(environment, options, log, base->prepared.read_source);
+  return specialize(environment, options, log, deadline);
+}
+
+Status SessionModel::specialize(const Environment& environment, const SessionOptions& options,
+                                const Log& log, Deadline deadline) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
   EPHOST_ASSIGN_OR_RETURN(specializer,
@@ -60,13 +67,28 @@ Status SessionModel::add_specializer(const Environment& environment, const Sessi
 
 Status SessionModel::run(std::span<const Value* const> inputs, std::span<Value> outputs,
                          const RunOptions& options) {
+  if (correction == nullptr) return run_as_planned(inputs, outputs, options);
+  for (std::shared_ptr<SessionModel> corrected = correction->model();;) {
+    SessionModel& now = corrected != nullptr ? *corrected : *this;
+    Status status = now.run_as_planned(inputs, outputs, options);
+    if (status.ok()) return status;
+    EPHOST_ASSIGN_OR_RETURN(std::shared_ptr<SessionModel> other,
+                            correction->correct(*this, now, status, options));
+    if (other == nullptr) return status;
+    corrected = std::move(other);
+  }
+}
+
+Status SessionModel::run_as_planned(std::span<const Value* const> inputs, std::span<Value> outputs,
+                                    const RunOptions& options) {
   if (specializer != nullptr) return specializer->run(inputs, outputs, options);
   return base->run(inputs, outputs, options);
 }
 
 Status SessionModel::change_options(const OptionList& options) {
-  if (specializer != nullptr) return specializer->change_options(options);
-  return base->runs.change_options(options);
+  EPHOST_RETURN_IF_ERROR(specializer != nullptr ? specializer->change_options(options)
+                                                : base->runs.change_options(options));
+  return correction != nullptr ? correction->change_options(options) : Status::ok_status();
 }
 
 }  // namespace ephost::session

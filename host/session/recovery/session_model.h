@@ -16,6 +16,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/environment.h"
 #include "host/session/metrics/run_meter.h"
+#include "host/session/recovery/shape_correction.h"
 #include "host/session/shapes/executable.h"
 #include "host/session/shapes/specializer.h"
 
@@ -35,7 +36,12 @@ struct SessionModel {
                                        const SessionOptions& options, const Log& log,
                                        Deadline deadline = {});
 
-  // Runs the model, specialised or not. May be called by several threads at once.
+  // The same for a model that takes the place of one whose shapes are wrong.
+  [[nodiscard]] Status specialize(const Environment& environment, const SessionOptions& options,
+                                  const Log& log, Deadline deadline);
+
+  // Runs the model, specialised or not; one that a run finds to have been planned for wrong shapes
+  // is replaced. May be called by several threads at once.
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
                            const RunOptions& options);
   // As Session::set_ep_dynamic_options.
@@ -48,6 +54,12 @@ struct SessionModel {
   std::vector<Fallback> fallbacks;
   std::map<std::string, uint64_t> node_counts;  // by the name of the provider, or of the host
   RunMeter* meter = nullptr;                    // of the environment; null: runs are not counted
+  // Null for a model that is itself a correction.
+  std::unique_ptr<ShapeCorrection> correction;
+
+ private:
+  [[nodiscard]] Status run_as_planned(std::span<const Value* const> inputs,
+                                      std::span<Value> outputs, const RunOptions& options);
 };
 
 }  // namespace ephost::session

@@ -61,6 +61,7 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
                             : onnx_io::import_model(source.file, import_options, &report_);
   EPHOST_ASSIGN_OR_RETURN(prepared.model, std::move(model));
   warn_about_options();
+  prepared.declared_outputs = report_.declared_outputs;
   prepared.metadata = metadata_of(prepared.model);
   context::keep_named_constants(prepared.model.graph);
   // Checksums are compared on these bytes, even if the files have been replaced by then.
@@ -89,6 +90,7 @@ Result<onnx_io::ImportOptions> ModelReader::make_options(const ModelSource& sour
   options.align_initializers = !defers_inference_;
   options.max_dense_bytes = config_.max_dense_bytes;
   options.cancellation = prepared.cancellation;
+  options.open_shapes = prepared.open_shapes;
   return options;
 }
 
@@ -175,14 +177,15 @@ Status infer_shapes(PreparedModel& prepared) {
     }
   };
   if (prepared.operators == nullptr) {
-    add_notes(onnx_io::infer_shapes(prepared.model, prepared.cancellation));
+    add_notes(onnx_io::infer_shapes(prepared.model, prepared.cancellation, prepared.open_shapes));
     return {};
   }
   EPHOST_ASSIGN_OR_RETURN(auto notes,
                           onnx_io::apply_plugin_operators(prepared.model, *prepared.operators));
   add_notes(std::move(notes));
   EPHOST_ASSIGN_OR_RETURN(
-      notes, onnx_io::infer_shapes(prepared.model, *prepared.operators, prepared.cancellation));
+      notes, onnx_io::infer_shapes(prepared.model, *prepared.operators, prepared.cancellation,
+                                   prepared.open_shapes));
   add_notes(std::move(notes));
   return {};
 }

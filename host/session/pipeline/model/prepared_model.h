@@ -28,6 +28,7 @@
 #include "host/optimize/constant_folding.h"
 #include "host/plan/copies.h"
 #include "host/runtime/device_memory.h"
+#include "host/runtime/shape_contradictions.h"
 #include "host/session/metrics/metrics.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/model/prepared_graph.h"
@@ -92,12 +93,21 @@ struct ThreadUse {
 // The results of all stages so far. Later members depend on earlier ones and are destroyed first.
 struct PreparedModel {
   graph::Model model;
+  // The types that the model itself states for its outputs.
+  std::vector<graph::ValueType> declared_outputs;
+  // Values whose shapes were found to be wrong (onnx_io::ImportOptions::open_shapes).
+  std::set<std::string> open_shapes;
+  // Where runs note the values that do not come out as planned; a specialisation shares that of its
+  // base.
+  std::shared_ptr<runtime::ShapeContradictions> contradictions;
   // Of the model that the caller asked for, even if a cache has put another one in its place.
   ModelMetadata metadata;
   // What was read, with all files open, if it can be read again with other extents: a model with
   // open extents that is no context model. It stays what the caller asked for, too.
   std::optional<ModelSource> source;
-  // The same of any model, if the session may have to be made again (session.on_crash).
+  // Where the same was read from, whatever model it is.
+  ReadSource read_source;
+  // The same as `source` of any model, if the session may have to be made again (session.on_crash).
   std::optional<ModelSource> origin;
   // Context models for fixed extents that the model states, by file name, and their folder; nothing
   // for a model from memory whose folder is not known.

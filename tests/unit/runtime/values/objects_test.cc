@@ -180,13 +180,13 @@ TEST(Objects, RefuseInputsOfAnotherType) {
 
 TEST(Objects, RefuseOutputsOfAnotherType) {
   EXPECT_THAT(failure(single("SeqTensor", {kFloat}, kFloats), {floats({1}, {1})}),
-              HasSubstr("came out as float[1], the model states seq(float"));
+              HasSubstr("came out as float[1], and not as seq(float"));
   EXPECT_THAT(failure(single("SeqPass", {kFloat}, kFloats), {floats({1}, {1})}),
-              HasSubstr("came out as float[1], the model states seq(float"));
+              HasSubstr("came out as float[1], and not as seq(float"));
   EXPECT_THAT(failure(single("SeqPass", {kFloats}, kFloat), {sequence({})}),
-              HasSubstr("came out as a sequence of 0 undefined tensors, the model states float"));
+              HasSubstr("came out as a sequence of 0 undefined tensors, and not as float"));
   EXPECT_THAT(failure(single("SeqNone", {kFloat}, kFloats), {floats({1}, {1})}),
-              HasSubstr("came out as an empty optional, the model states seq(float"));
+              HasSubstr("came out as an empty optional, and not as seq(float"));
 }
 
 TEST(Objects, RefuseWhatAPluginMayNotHandIn) {
