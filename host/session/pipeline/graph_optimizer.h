@@ -20,6 +20,12 @@ class GraphOptimizer {
   // whose model has nothing but EPContext nodes.
   [[nodiscard]] Status run(PreparedModel& prepared);
 
+  // Folds what was kept for the providers' sake and then claimed by none of them but the CPU
+  // provider, where others read it: they would get it anew in each run, and not as a constant.
+  // Call it once, when all nodes have owners. Returns whether anything changed; then the model is
+  // to be partitioned again.
+  [[nodiscard]] Result<bool> fold_unclaimed(PreparedModel& prepared);
+
   // Whether the node was not folded for the sake of the providers.
   [[nodiscard]] bool keeps(const PreparedModel& prepared, const graph::Node& node) const;
   // What is left of the limits.

@@ -191,6 +191,10 @@ class Pipeline {
     // From here on, each node belongs to a partition or has an owner, or no provider supports it.
     if (until == Stage::kPartitioned) return std::move(prepared_);
 
+    // Compute what no provider wanted to see after all.
+    EPHOST_RETURN_IF_ERROR(fold_unclaimed());
+    // From here on, nothing that a partition reads depends on constants only, if limits allow.
+
     // Order the steps and make a computation for each.
     EPHOST_RETURN_IF_ERROR(compile());
     // From here on, each step has its computation, and all payloads are known to be undamaged.
@@ -383,6 +387,19 @@ class Pipeline {
       if (!is_new) return Status::ok_status();
       EPHOST_RETURN_IF_ERROR(infer_shapes(prepared_));
     }
+  }
+
+  // Providers that read what was kept for their sake, and do not compute it, get it as a constant.
+  Status fold_unclaimed() {
+    bool has_changed = false;
+    const auto fold = [&]() -> Status {
+      EPHOST_ASSIGN_OR_RETURN(has_changed, optimizer_.fold_unclaimed(prepared_));
+      if (!has_changed) return Status::ok_status();
+      EPHOST_RETURN_IF_ERROR(infer_shapes(prepared_));
+      return optimizer_.run(prepared_);
+    };
+    EPHOST_RETURN_IF_ERROR(timed("optimize", fold));
+    return has_changed ? timed("partition", [&] { return partition(); }) : Status::ok_status();
   }
 
   Status ask_providers() {

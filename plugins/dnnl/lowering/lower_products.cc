@@ -1,4 +1,7 @@
 // Conv, MatMul, Gemm.
+#include <algorithm>
+#include <optional>
+
 #include "plugins/dnnl/lowering/node_lowerings.h"
 #include "plugins/dnnl/lowering/windows.h"
 
@@ -12,6 +15,56 @@ TensorId scaled(RecipeBuilder& builder, TensorId tensor, float factor) {
 
 TensorId transposed(RecipeBuilder& builder, TensorId matrix, bool is_transposed) {
   return is_transposed ? builder.add(Transpose{{1, 0}}, {matrix}) : matrix;
+}
+
+bool is_block_quantised(const eph::GraphView& graph, uint32_t value) {
+  const uint32_t producer = graph.value(value).producer();
+  if (producer >= graph.node_count()) return false;
+  const eph::NodeView source = graph.node(producer);
+  const int64_t block = source.get_int("block_size", 0);
+  const int64_t axis = source.get_int("axis", 1);
+  if (source.op_type() != "DequantizeLinear" || !source.domain().empty() || block < 16 ||
+      (block & (block - 1)) != 0 || (axis != 0 && axis != -2)) {
+    return false;
+  }
+  const eph::ArrayView<uint32_t> inputs = source.inputs();
+  const int32_t type = graph.value(source.input(0)).element_type();
+  const bool has_few_bits = type == EPH_ELEMENT_INT4 || type == EPH_ELEMENT_UINT4 ||
+                            type == EPH_ELEMENT_INT8 || type == EPH_ELEMENT_UINT8;
+  return has_few_bits && graph.value(value).shape().size() == 2 &&
+         std::all_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+           return input == EPH_NONE || graph.value(input).constant() != nullptr;
+         });
+}
+
+// The rows of the left factor; nothing if an extent is open.
+std::optional<int64_t> row_count(const eph::GraphView& graph, uint32_t left) {
+  const eph::ValueView value = graph.value(left);
+  if (!value.has_static_shape()) return std::nullopt;
+  int64_t rows = 1;
+  for (std::size_t d = 0; d + 1 < value.shape().size(); ++d) rows *= value.shape()[d];
+  return rows;
+}
+
+// Whether the CPU provider is the better one for a product, since it multiplies by weights with a
+// scale for each block as they are stored (MatMulNBits). Dequantised, they are up to eight times as
+// large, which is what a product of few rows spends its time with; and the host does not keep very
+// large ones between runs. It takes weights that nothing but products reads.
+bool is_for_block_product(const eph::GraphView& graph, const eph::NodeView& product) {
+  constexpr int64_t kFewRows = 8;
+  constexpr int64_t kLarge = int64_t{16} << 20;  // elements
+  const uint32_t weights = product.input(1);
+  if (weights == EPH_NONE || product.input(0) == EPH_NONE) return false;
+  if (!is_block_quantised(graph, weights) || graph.value(weights).is_graph_output()) return false;
+  const eph::ArrayView<uint32_t> readers = graph.value(weights).consumers();
+  const bool has_other_readers = std::any_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+    const eph::NodeView node = graph.node(reader);
+    return node.op_type() != "MatMul" || !node.domain().empty() || node.input(0) == weights;
+  });
+  if (has_other_readers) return false;
+  const eph::ArrayView<int64_t> shape = graph.value(weights).shape();
+  const bool is_large = shape[0] > kLarge / std::max<int64_t>(shape[1], 1);
+  return is_large || row_count(graph, product.input(0)).value_or(1) <= kFewRows;
 }
 
 }  // namespace
@@ -38,6 +91,9 @@ TensorId lower_conv(NodeContext& node) {
 }
 
 TensorId lower_matmul(NodeContext& node) {
+  if (is_for_block_product(node.graph(), node.node())) {
+    throw Unsupported("the weights have a scale for each block");
+  }
   RecipeBuilder& builder = node.builder();
   TensorId a = node.input(0), b = node.input(1);
   if (builder.dims(a).size() == 1) a = builder.reshape(a, {1, builder.dims(a)[0]});

@@ -152,5 +152,41 @@ class QuantizationTest(CommandLineTest):
         np.testing.assert_array_equal(before, after)
 
 
+class BlockWeightsTest(CommandLineTest):
+    """Constant weights of 4 bits with a scale for each block: no run dequantises them as a step of its own."""
+
+    def check(self, op, rows, steps):
+        random = np.random.default_rng(3)
+        codes = random.integers(-8, 8, (64, 24))
+        scales = random.uniform(0.01, 0.1, (2, 24)).astype(np.float32)
+        packed = (codes.reshape(-1, 2) & 15).astype(np.uint8)
+        weights = onnx.TensorProto(name="w", data_type=22, dims=codes.shape,
+                                   raw_data=(packed[:, 0] | packed[:, 1] << 4).tobytes())
+        nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["f"], axis=0, block_size=32),
+                 helper.make_node(op, ["x", "f"], ["y"])]
+        graph = helper.make_graph(nodes, "blocks",
+                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", 64])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                                  [weights, numpy_helper.from_array(scales, "s")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10),
+                  str(self.folder / "model.onnx"))
+        x = random.normal(size=(rows, 64)).astype(np.float32)
+        np.save(self.folder / "x.npy", x)
+        model = ("model.onnx", "--ep", "dnnl", "--dim", f"rows={rows}")
+        text = self.ephost("plan", *model).stdout
+        self.assertEqual(re.findall(r"(?m)^ *\d+  (\w+) ", text), steps, text)
+        self.ephost("run", *model, "--input", "x=x.npy", "--output", "y=y.npy")
+        expected = x.astype(np.float64) @ (codes * np.repeat(scales.astype(np.float64), 32, axis=0))
+        np.testing.assert_allclose(np.load(self.folder / "y.npy"), expected, rtol=1e-4, atol=1e-4)
+
+    def test_products_of_few_rows_read_the_weights_as_they_are_stored(self):
+        for rows in (1, 8):
+            self.check("MatMul", rows, ["MatMulNBits"])
+
+    def test_others_get_dequantised_constants(self):
+        self.check("MatMul", 9, ["partition"])
+        self.check("Gemm", 1, ["partition"])
+
+
 if __name__ == "__main__":
     unittest.main()
