@@ -77,25 +77,45 @@ bool is_experimental(const std::string& op_type) {
   return ask(&onnx::checker::check_is_experimental_op, op_type);
 }
 
+namespace {
+
+bool is_empty_list(const onnx::AttributeProto& attribute) {
+  return (attribute.type() == onnx::AttributeProto::INTS && attribute.ints().empty()) ||
+         (attribute.type() == onnx::AttributeProto::FLOATS && attribute.floats().empty()) ||
+         (attribute.type() == onnx::AttributeProto::STRINGS && attribute.strings().empty());
+}
+
+// onnx takes a list without elements for an attribute without a value, and refuses it. The node, or
+// one without such attributes.
+class ShownNode {
+ public:
+  explicit ShownNode(const onnx::NodeProto& node) : node_(&node) {
+    const auto& attributes = node.attribute();
+    if (std::none_of(attributes.begin(), attributes.end(), is_empty_list)) return;
+    copy_ = node;
+    auto& kept = *copy_.mutable_attribute();
+    kept.erase(std::remove_if(kept.begin(), kept.end(), is_empty_list), kept.end());
+    node_ = &copy_;
+  }
+  ShownNode(const ShownNode&) = delete;
+  ShownNode& operator=(const ShownNode&) = delete;
+
+  [[nodiscard]] const onnx::NodeProto& get() const { return *node_; }
+
+ private:
+  onnx::NodeProto copy_;
+  const onnx::NodeProto* node_;
+};
+
+}  // namespace
+
 Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node) {
   if (schema.Deprecated()) {
     return {StatusCode::kInvalidGraph,
             formatted("the operator is deprecated since version {}", schema.SinceVersion())};
   }
-  const auto is_empty_list = [](const onnx::AttributeProto& attribute) {
-    return (attribute.type() == onnx::AttributeProto::INTS && attribute.ints().empty()) ||
-           (attribute.type() == onnx::AttributeProto::FLOATS && attribute.floats().empty()) ||
-           (attribute.type() == onnx::AttributeProto::STRINGS && attribute.strings().empty());
-  };
-  const auto& attributes = node.attribute();
-  if (std::none_of(attributes.begin(), attributes.end(), is_empty_list)) {
-    return catching([&] { schema.Verify(node); });
-  }
-  // onnx takes a list without elements for an attribute without a value.
-  onnx::NodeProto shown = node;
-  auto& kept = *shown.mutable_attribute();
-  kept.erase(std::remove_if(kept.begin(), kept.end(), is_empty_list), kept.end());
-  return catching([&] { schema.Verify(shown); });
+  const ShownNode shown(node);
+  return catching([&] { schema.Verify(shown.get()); });
 }
 
 // The checker would look up the definition again for every node; the caller already has it.
@@ -122,8 +142,9 @@ NodeChecker::~NodeChecker() = default;
 
 Status NodeChecker::check(const onnx::NodeProto& node, const onnx::OpSchema& schema) {
   state_->schema = &schema;
+  const ShownNode shown(node);
   return catching([&] {
-    onnx::checker::check_node(node, state_->context, onnx::checker::LexicalScopeContext());
+    onnx::checker::check_node(shown.get(), state_->context, onnx::checker::LexicalScopeContext());
   });
 }
 
