@@ -44,6 +44,11 @@ struct OneDnn {
 // instructions: without such, it adds pairs of products in 16 bits, which saturate.
 [[nodiscard]] bool multiplies_bytes_exactly();
 
+// Whether a primitive for float with this name (impl_info_str) adds up the terms of a sum in an
+// order that depends on where the result lies, so that equal columns give unequal numbers. With
+// AVX2, oneDNN's general matrix product does, and so do the convolutions that are built on it.
+[[nodiscard]] bool sums_depend_on_place(std::string_view implementation);
+
 // Row-major float32.
 [[nodiscard]] dnnl::memory::desc dense_desc(const Dims& shape);
 // The same dimensions and type in a layout that oneDNN chooses.

@@ -109,10 +109,13 @@ class FusedMatMul final : public Kernel {
     const T* a = operand<T>(run, 0, of_a_, shape.transpose_a);
     const T* b = operand<T>(run, 1, of_b_, shape.transpose_b);
     T* y = data<T>(*run.output(0));
+    void* scratch = nullptr;
+    if (std::is_same_v<T, float> && shape.k > 0) scratch = products_.take_scratch(run, shape);
     const int64_t count = element_count(layout.loop);
     Odometer<2> at(layout.loop, layout.strides);
     for (int64_t i = 0; i < count; ++i, at.next()) {
-      one_product(run, state, shape, a + at.offset(0), b + at.offset(1), y + i * shape.m * shape.n);
+      one_product(run, state, shape, a + at.offset(0), b + at.offset(1), y + i * shape.m * shape.n,
+                  scratch);
     }
   }
 
@@ -128,9 +131,9 @@ class FusedMatMul final : public Kernel {
 
   template <class T>
   void one_product(eph::Run& run, eph::State* state, const ProductShape& shape, const T* a,
-                   const T* b, T* y) {
+                   const T* b, T* y, void* scratch) {
     if constexpr (std::is_same_v<T, float>) {
-      if (shape.k > 0) return products_.multiply(run, state, shape, a, b, nullptr, y);
+      if (shape.k > 0) return products_.multiply(run, state, shape, a, b, nullptr, y, scratch);
     }
     multiply_plain(shape, a, b, y);
     const int64_t count = shape.batch * shape.m * shape.n;

@@ -168,13 +168,17 @@ class MatMulNBits final : public Kernel {
     const int64_t widest = std::min(kPanel, n_);
     auto* panel = take_scratch<float>(run, checked_multiply(widest, k_));
     auto* part = take_scratch<float>(run, checked_multiply(rows, widest));
+    const auto shape_of = [=, this](int64_t columns) {
+      return ProductShape{.m = rows, .k = k_, .n = columns, .transpose_b = true};
+    };
+    void* scratch = products_.take_scratch(run, shape_of(widest));
     for (int64_t first = 0; first < n_; first += kPanel) {
       const int64_t columns = std::min(kPanel, n_ - first);
       parallel_for(columns, static_cast<double>(k_), [=, this, &b](int64_t begin, int64_t end) {
         for (int64_t c = begin; c < end; ++c) b.unpack_column(first + c, 0, k_, panel + c * k_);
       });
-      const ProductShape shape = {.m = rows, .k = k_, .n = columns, .transpose_b = true};
-      products_.multiply(run, state, shape, a, panel, nullptr, part);
+      products_.multiply(run, state, shape_of(columns), a, panel, nullptr, part,
+                         columns == widest ? scratch : nullptr);
       parallel_for(rows, static_cast<double>(columns), [=, this](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
           float* to = y + r * n_ + first;

@@ -29,10 +29,7 @@ class MatMul final : public Kernel {
     switch (a.element_type) {
       case EPH_ELEMENT_FLOAT:
         if (layout.shape.k == 0) return multiply_all<float>(run, layout);
-        return each_product<float>(
-            run, layout, [&](const float* left, const float* right, float* out) {
-              products_.multiply(run, state, layout.shape, left, right, nullptr, out);
-            });
+        return multiply_floats(run, state, layout);
       case EPH_ELEMENT_DOUBLE:
         return multiply_all<double>(run, layout);
       case EPH_ELEMENT_INT32:
@@ -52,6 +49,13 @@ class MatMul final : public Kernel {
     return element_count(Dims(eph::ArrayView<int64_t>(shape.data(), shape.size() - 2))) == 1
                ? b->data
                : nullptr;
+  }
+
+  void multiply_floats(eph::Run& run, eph::State* state, const MatMulLayout& layout) {
+    void* scratch = products_.take_scratch(run, layout.shape);
+    each_product<float>(run, layout, [&](const float* a, const float* b, float* y) {
+      products_.multiply(run, state, layout.shape, a, b, nullptr, y, scratch);
+    });
   }
 
   template <class T>

@@ -23,11 +23,13 @@ struct ProductShape {
   bool accumulates = false;
   float alpha = 1;
   bool of_bytes = false;  // A is of uint8, B of int8, Y of int32; there is nothing but A * B
+  bool is_exact = false;  // all sums are integers that float represents: their order doesn't matter
 
   friend bool operator==(const ProductShape&, const ProductShape&) = default;
 };
 
-// The products of one kernel. A plan is made for each shape that occurs, and kept.
+// The products of one kernel. A plan is made for each shape that occurs, and kept. Equal rows of A
+// and equal columns of B give equal numbers, bit for bit, wherever they lie.
 class Products {
  public:
   // `constant_b` is null, or the elements of the constant that every product multiplies by. With
@@ -38,6 +40,9 @@ class Products {
   // Makes the plan and packs B now instead of at the first run; returns the bytes of scratch memory
   // that `multiply` needs for it. No extent may be 0.
   uint64_t prepare(const ProductShape& shape);
+
+  // Such memory from the run, for several products of one shape; null if they need none.
+  void* take_scratch(eph::Run& run, const ProductShape& shape);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
@@ -52,13 +57,6 @@ class Products {
                       const int8_t* b, int32_t* y);
 
  private:
-  struct Operands {
-    const void *a, *b, *bias;
-    void* y;
-  };
-  void execute(eph::Run& run, eph::State* state, const ProductShape& shape,
-               const Operands& operands, void* scratch);
-
   class Plans;
   std::unique_ptr<Plans> plans_;
 };

@@ -152,6 +152,7 @@ void IntegerConvolutions::convolve_floats(eph::Run& run, States& states,
     chunk.x[1] = shape.groups * part;
     chunk.weights[1] = part;
     chunk.has_bias = false;
+    chunk.is_exact = true;
     if (is_constant) {
       const auto i = static_cast<std::size_t>(first / length);
       constant_->convolutions[i]->convolve(run, states.of_chunks[i].get(), chunk, x_part, nullptr,

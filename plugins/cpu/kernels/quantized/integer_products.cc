@@ -304,7 +304,7 @@ void IntegerProducts::multiply_floats(eph::Run& run, States& states, const MatMu
     const int64_t b_at = layout.loop.empty() ? p * k * n : at.offset(1);
     for (int64_t row = 0; row < k; row += terms) {
       const int64_t length = std::min(terms, k - row);
-      const ProductShape part = {.m = m, .k = length, .n = n};
+      const ProductShape part = {.m = m, .k = length, .n = n, .is_exact = true};
       pack_rows(a, {a_at + row, m, length, k}, a_at / k, left);
       if (is_constant) {
         const auto chunk = static_cast<std::size_t>(row / terms);

@@ -119,7 +119,7 @@ class Conv final : public Kernel {
   void convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape, const T* x,
                 const T* weights, const T* bias, T* y) {
     if constexpr (std::is_same_v<T, float>) {
-      if (!is_empty(shape) && fits_onednn(shape)) {
+      if (!is_empty(shape) && fits_onednn(shape) && convolutions_.adds_evenly(shape)) {
         return convolutions_.convolve(run, state, shape, x, weights, bias, y, workspace_bytes_);
       }
     }

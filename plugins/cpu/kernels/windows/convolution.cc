@@ -12,12 +12,17 @@ namespace ephost_cpu {
 
 // Reorder, convolve, reorder back; a reorder is left out where the dense layout serves. Memory: the
 // tensors in their layouts, then one scratchpad that the steps use in turn.
+//
+// All groups are convolved at once, or one after the other by the same steps.
 struct ConvolutionPlan {
   std::optional<Step> pack_x;
   std::optional<Step> pack_weights;  // for weights that are not constant
   Step convolve;
   std::optional<Step> unpack_y;
-  const void* packed_weights = nullptr;  // those of constant weights
+  std::vector<const void*> packed_weights;  // those of constant weights, for each execution
+  int64_t executions = 1;
+  int64_t x_step = 0, weights_step = 0, bias_step = 0, y_step = 0;  // elements to the next one's
+  bool adds_evenly = true;
   uint64_t x_bytes = 0, weights_bytes = 0, y_bytes = 0, scratchpad_bytes = 0;
 
   [[nodiscard]] uint64_t total_bytes() const {
@@ -40,6 +45,22 @@ Dims grouped_weights(const ConvolutionShape& shape) {
   weights[0] /= shape.groups;
   weights.insert(0, shape.groups);
   return weights;
+}
+
+// The shape of one of the groups.
+ConvolutionShape group_of(const ConvolutionShape& shape) {
+  ConvolutionShape group = shape;
+  group.x[1] /= shape.groups;
+  group.weights[0] /= shape.groups;
+  group.groups = 1;
+  return group;
+}
+
+// The channels of one group, in a tensor that has those of all groups.
+Desc channels_desc(const Dims& shape, int64_t channels) {
+  Dims part = shape;
+  part[1] = channels;
+  return {to_onednn(part), DataType::f32, to_onednn(dense_strides(shape))};
 }
 
 // Whether the dense layout beats reordering: a window of one element is a matrix product over the
@@ -72,6 +93,17 @@ dnnl::convolution_forward::primitive_desc describe_float_convolution(const dnnl:
       engine, scratchpad_attributes(), {x_desc, weights, y_desc, shape.has_bias ? &bias : nullptr},
       {to_onednn(shape.window.strides), to_onednn(dilations), to_onednn(shape.window.pads_begin),
        to_onednn(shape.window.pads_end)});
+}
+
+// The primitive, by preference one whose sums do not depend on the place.
+dnnl::convolution_forward::primitive_desc choose_primitive(const dnnl::engine& engine,
+                                                           const ConvolutionShape& shape) {
+  const bool dense = prefers_dense(shape);
+  auto description = describe_float_convolution(engine, shape, dense);
+  if (!dense || shape.is_exact || !sums_depend_on_place(description.impl_info_str())) {
+    return description;
+  }
+  return describe_float_convolution(engine, shape, false);
 }
 
 struct BoundConvolution {
@@ -148,12 +180,30 @@ class Convolutions::Plans {
  private:
   // Called under the cache's lock.
   std::shared_ptr<const ConvolutionPlan> make(const ConvolutionShape& shape) {
-    const auto description = describe_float_convolution(engine(), shape, prefers_dense(shape));
-    const Desc x = dense_desc(shape.x);
-    const Desc y = dense_desc(output_shape(shape));
-    const Desc weights = dense_desc(grouped_weights(shape));
+    const auto description = choose_primitive(engine(), shape);
+    if (shape.groups == 1 || shape.is_exact || !sums_depend_on_place(description.impl_info_str())) {
+      return make_for(shape, description, shape);
+    }
+    const ConvolutionShape group = group_of(shape);
+    return make_for(shape, choose_primitive(engine(), group), group);
+  }
+
+  // The primitive convolves `part` of the shape: all of it, or one group.
+  std::shared_ptr<ConvolutionPlan> make_for(
+      const ConvolutionShape& shape, const dnnl::convolution_forward::primitive_desc& description,
+      const ConvolutionShape& part) {
+    const Dims whole_y = output_shape(shape);
+    const Desc x = channels_desc(shape.x, part.x[1]);
+    const Desc y = channels_desc(whole_y, part.weights[0]);
+    const Desc weights = dense_desc(grouped_weights(part));
     const Desc scratchpad = description.scratchpad_desc();
     auto plan = std::make_shared<ConvolutionPlan>();
+    plan->adds_evenly = part.is_exact || !sums_depend_on_place(description.impl_info_str());
+    plan->executions = shape.groups / part.groups;
+    plan->x_step = part.x[1] * element_count(shape.x, 2, shape.x.size());
+    plan->weights_step = element_count(part.weights);
+    plan->bias_step = part.weights[0];
+    plan->y_step = part.weights[0] * element_count(whole_y, 2, whole_y.size());
     plan->convolve = {dnnl::convolution_forward(description),
                       {{DNNL_ARG_SRC, description.src_desc()},
                        {DNNL_ARG_WEIGHTS, description.weights_desc()},
@@ -173,11 +223,21 @@ class Convolutions::Plans {
                   description.weights_desc(), description.weights_desc());
       return plan;
     }
-    if (packed_ == nullptr) {
-      packed_ = std::make_unique<PackedWeights>(constant_weights_, weights);
-    }
-    plan->packed_weights = packed_->get(description.weights_desc(), *onednn_);
+    pack_constant(*plan, weights, description.weights_desc());
     return plan;
+  }
+
+  // Makes what the shapes of one kernel share: its weights in each layout, as one or by groups.
+  void pack_constant(ConvolutionPlan& plan, const Desc& weights, const Desc& layout) {
+    std::vector<std::unique_ptr<PackedWeights>>& packed =
+        plan.executions == 1 ? packed_ : packed_groups_;
+    if (packed.empty()) {
+      for (int64_t i = 0; i < plan.executions; ++i) {
+        packed.push_back(std::make_unique<PackedWeights>(
+            static_cast<const float*>(constant_weights_) + i * plan.weights_step, weights));
+      }
+    }
+    for (const auto& part : packed) plan.packed_weights.push_back(part->get(layout, *onednn_));
   }
 
   // `stored` is the side that needs memory.
@@ -191,7 +251,7 @@ class Convolutions::Plans {
 
   std::shared_ptr<const OneDnn> onednn_;
   const void* constant_weights_;
-  std::unique_ptr<PackedWeights> packed_;
+  std::vector<std::unique_ptr<PackedWeights>> packed_, packed_groups_;
   PlanCache<ConvolutionShape, ConvolutionPlan> cache_;
 };
 
@@ -201,6 +261,10 @@ Convolutions::~Convolutions() = default;
 
 uint64_t Convolutions::prepare(const ConvolutionShape& shape) {
   return plans_->find(shape)->total_bytes();
+}
+
+bool Convolutions::adds_evenly(const ConvolutionShape& shape) {
+  return plans_->find(shape)->adds_evenly;
 }
 
 std::unique_ptr<eph::State> Convolutions::create_state() const {
@@ -229,18 +293,27 @@ void Convolutions::convolve(eph::Run& run, eph::State* state, const ConvolutionS
     step->bind(DNNL_ARG_SCRATCHPAD, scratchpad);
     step->execute(own.stream);
   };
-  if (bound.pack_x) reorder(bound.pack_x, x, packed_x);
-  if (bound.pack_weights) reorder(bound.pack_weights, weights, packed_weights);
-  const void* used_weights = bound.pack_weights ? packed_weights : weights;
-  if (plan.packed_weights != nullptr) used_weights = plan.packed_weights;
-
-  bound.convolve.bind(DNNL_ARG_SRC, bound.pack_x ? packed_x : x);
-  bound.convolve.bind(DNNL_ARG_WEIGHTS, used_weights);
-  bound.convolve.bind(DNNL_ARG_BIAS, bias);
-  bound.convolve.bind(DNNL_ARG_DST, bound.unpack_y ? packed_y : y);
-  bound.convolve.bind(DNNL_ARG_SCRATCHPAD, scratchpad);
-  bound.convolve.execute(own.stream);
-  if (bound.unpack_y) reorder(bound.unpack_y, packed_y, y);
+  for (int64_t i = 0; i < plan.executions; ++i) {
+    const float* from = x + i * plan.x_step;
+    float* to = y + i * plan.y_step;
+    const void* used_weights = nullptr;
+    if (bound.pack_weights) {
+      reorder(bound.pack_weights, weights + i * plan.weights_step, packed_weights);
+      used_weights = packed_weights;
+    } else if (plan.packed_weights.empty()) {
+      used_weights = weights + i * plan.weights_step;
+    } else {
+      used_weights = plan.packed_weights[static_cast<std::size_t>(i)];
+    }
+    if (bound.pack_x) reorder(bound.pack_x, from, packed_x);
+    bound.convolve.bind(DNNL_ARG_SRC, bound.pack_x ? packed_x : from);
+    bound.convolve.bind(DNNL_ARG_WEIGHTS, used_weights);
+    bound.convolve.bind(DNNL_ARG_BIAS, bias != nullptr ? bias + i * plan.bias_step : nullptr);
+    bound.convolve.bind(DNNL_ARG_DST, bound.unpack_y ? packed_y : to);
+    bound.convolve.bind(DNNL_ARG_SCRATCHPAD, scratchpad);
+    bound.convolve.execute(own.stream);
+    if (bound.unpack_y) reorder(bound.unpack_y, packed_y, to);
+  }
 }
 
 }  // namespace ephost_cpu

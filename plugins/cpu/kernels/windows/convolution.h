@@ -17,9 +17,10 @@ struct ConvolutionShape {
   int64_t groups = 1;
   bool has_bias = false;
   Window window;
+  bool is_exact = false;  // all sums are integers that float represents: their order doesn't matter
 
   friend bool operator==(const ConvolutionShape& a, const ConvolutionShape& b) {
-    // Within one kernel, the window follows from the rest.
+    // Within one kernel, the others follow from these.
     return a.x == b.x && a.weights == b.weights && a.has_bias == b.has_bias;
   }
 };
@@ -40,6 +41,10 @@ class Convolutions {
   // Makes the plan and packs the weights now instead of at the first run; returns the bytes of
   // memory that `convolve` needs for it. No extent may be 0.
   uint64_t prepare(const ConvolutionShape& shape);
+
+  // Whether equal pixels and equal weights give equal numbers, bit for bit, wherever they lie. They
+  // do nearly always; oneDNN has no such primitive for a few windows with AVX2.
+  [[nodiscard]] bool adds_evenly(const ConvolutionShape& shape);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
