@@ -51,10 +51,25 @@ NestedRun::NestedRun(eph::Run& outer, std::initializer_list<const eph_value*> ar
   run_id = outer.id();
 }
 
-int32_t NestedRun::do_allocate(eph_run* run, uint32_t, int32_t element_type, const int64_t* shape,
-                               uint32_t rank, eph_error* error) noexcept {
+NestedRun::NestedRun(eph::Run& outer, std::initializer_list<const eph_value*> arguments,
+                     OuterOutputs)
+    : NestedRun(outer, arguments) {
+  has_outer_outputs_ = true;
+  output_count = outer.output_count();
+  auto** pointers = static_cast<eph_value**>(
+      outer.scratch(std::max<std::size_t>(1, output_count) * sizeof(eph_value*)));
+  for (uint32_t i = 0; i < output_count; ++i) pointers[i] = outer.output(i);
+  outputs = pointers;
+}
+
+int32_t NestedRun::do_allocate(eph_run* run, uint32_t index, int32_t element_type,
+                               const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
   return eph::detail::guard(error, [&] {
     NestedRun& nested = self(run);
+    if (nested.has_outer_outputs_) {
+      nested.outer_.allocate(index, eph::ArrayView<int64_t>(shape, rank), element_type);
+      return;
+    }
     nested.shape_ = Dims(eph::ArrayView<int64_t>(shape, rank));
     nested.output_ = make_tensor_view(nullptr, nested.shape_, element_type);
     nested.output_.data = nested.outer_.scratch(std::max<uint64_t>(1, nested.output_.byte_size));

@@ -1,5 +1,5 @@
 // NestedRun: a call of one kernel from within another one's, on tensors of the caller's choice. Its
-// outputs lie in scratch memory of the outer call.
+// output lies in scratch memory of the outer call, or its outputs are those of that call.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,18 @@ namespace ephost_cpu {
 // A dense tensor in memory of the caller's; `shape` is borrowed.
 [[nodiscard]] eph_value make_tensor_view(const void* data, const Dims& shape, int32_t element_type);
 
+struct OuterOutputs {};
+
 class NestedRun : private eph_run {
  public:
   // The inputs, null for an omitted one, are borrowed. There is one output, a tensor of any type
   // except string.
   NestedRun(eph::Run& outer, std::initializer_list<const eph_value*> arguments);
+  // The outputs are those of the outer call.
+  NestedRun(eph::Run& outer, std::initializer_list<const eph_value*> arguments, OuterOutputs);
 
   [[nodiscard]] eph::Run view() { return eph::Run(this); }
-  // After the call.
+  // After the call, unless the outputs are the outer ones.
   [[nodiscard]] const eph_value& output() const { return output_; }
 
  private:
@@ -35,6 +39,7 @@ class NestedRun : private eph_run {
   Dims shape_;
   eph_value output_ = {};
   eph_value* output_pointer_ = &output_;
+  bool has_outer_outputs_ = false;
 };
 
 }  // namespace ephost_cpu

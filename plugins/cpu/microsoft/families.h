@@ -43,6 +43,32 @@ Table matmul_nbits_kernels();
 Definitions define_matmul_nbits();
 Refusals matmul_nbits_refusals();
 
+Table dynamic_pads_kernels();
+Definitions define_dynamic_pads();
+Refusals dynamic_pads_refusals();
+
+Table group_norm_kernels();
+Definitions define_group_norm();
+
+Table quantized_attention_kernels();
+Definitions define_quantized_attention();
+Refusals quantized_attention_refusals();
+
+Table quantized_lstm_kernels();
+Definitions define_quantized_lstm();
+
+Table gather_block_quantized_kernels();
+Definitions define_gather_block_quantized();
+
+Table inverse_kernels();
+Definitions define_inverse();
+
+Table onnx_operator_kernels();
+Definitions define_onnx_operators();
+
+Table quantized_where_kernels();
+Definitions define_quantized_where();
+
 Table quantized_pool_kernels();
 Definitions define_quantized_pools();
 

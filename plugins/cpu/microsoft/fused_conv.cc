@@ -1,4 +1,5 @@
-// FusedConv, NhwcConv and NhwcMaxPool: ONNX's Conv and MaxPool with something before and after.
+// FusedConv, NhwcConv, NhwcFusedConv and NhwcMaxPool: ONNX's Conv and MaxPool with something before
+// and after.
 #include "plugins/cpu/core/nested_run.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/microsoft/activation.h"
@@ -27,6 +28,23 @@ std::string read_conv_activation(const eph::NodeView& node, Activation& activati
   return {};
 }
 
+// Adds Z, input 3, to Y and applies the activation.
+void finish_convolution(const eph::Run& run, const Activation& activation) {
+  const eph_value& y = *run.output(0);
+  const Dims shape = dims_of(y);
+  if (const eph_value* z = run.input(3)) {
+    if (!(dims_of(*z) == shape)) {
+      fail("Z of shape " + to_string(dims_of(*z)) + " differs from Y, of shape " +
+           to_string(shape));
+    }
+    dispatch<float, double>(y.element_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      broadcast_binary<T, T, T>(PlainSum(), y.data, shape, z->data, shape, y.data, shape);
+    });
+  }
+  activation.apply(y.element_type, y.data, element_count(shape));
+}
+
 // Inputs: X, W, B, and Z, which is added before the activation.
 class FusedConv final : public Kernel {
  public:
@@ -40,19 +58,7 @@ class FusedConv final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State* state) override {
     conv_->compute(run, state);
-    const eph_value& y = *run.output(0);
-    const Dims shape = dims_of(y);
-    if (const eph_value* z = run.input(3)) {
-      if (!(dims_of(*z) == shape)) {
-        fail("Z of shape " + to_string(dims_of(*z)) + " differs from Y, of shape " +
-             to_string(shape));
-      }
-      dispatch<float, double>(y.element_type, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        broadcast_binary<T, T, T>(PlainSum(), y.data, shape, z->data, shape, y.data, shape);
-      });
-    }
-    activation_.apply(y.element_type, y.data, element_count(shape));
+    finish_convolution(run, activation_);
   }
 
  private:
@@ -98,6 +104,23 @@ class NhwcConv final : public ChannelsLast {
       : ChannelsLast(context, make_part("Conv", 11, context, true)) {}
 };
 
+class NhwcFusedConv final : public ChannelsLast {
+ public:
+  explicit NhwcFusedConv(const NodeContext& context)
+      : ChannelsLast(context, make_part("Conv", 11, context, true)) {
+    (void)read_conv_activation(context.node(), activation_);
+  }
+
+ protected:
+  void run(eph::Run& run, eph::State* state) override {
+    ChannelsLast::run(run, state);
+    finish_convolution(run, activation_);
+  }
+
+ private:
+  Activation activation_;
+};
+
 class NhwcMaxPool final : public ChannelsLast {
  public:
   explicit NhwcMaxPool(const NodeContext& context)
@@ -110,6 +133,7 @@ constexpr Inputs kConvInputs = {.required = 2, .same_type = 0b1111};
 constexpr KernelEntry kFusedConvKernels[] = {
     {"FusedConv", 1, 1, kConvInputs, kConvTypes, &make<FusedConv>, kMicrosoft},
     {"NhwcConv", 1, 1, kConvInputs, kThreeFloats, &make<NhwcConv>, kMicrosoft},
+    {"NhwcFusedConv", 1, 1, kConvInputs, kConvTypes, &make<NhwcFusedConv>, kMicrosoft},
     {"NhwcMaxPool", 1, 1, {}, kInputTypes<kBytes>, &make<NhwcMaxPool>, kMicrosoft},
 };
 
@@ -133,8 +157,8 @@ infer::Shape infer_convolution(eph::Inference& node, bool channels_last) {
   return y;
 }
 
-void infer_fused(eph::Inference& node) {
-  const infer::Shape y = infer_convolution(node, false);
+void infer_fused_convolution(eph::Inference& node, bool channels_last) {
+  const infer::Shape y = infer_convolution(node, channels_last);
   const infer::Shape z = infer::shape_of(node, 3);
   if (!y || !z) return;
   if (y->size() != z->size()) {
@@ -145,6 +169,8 @@ void infer_fused(eph::Inference& node) {
   }
 }
 
+void infer_fused(eph::Inference& node) { infer_fused_convolution(node, false); }
+void infer_nhwc_fused(eph::Inference& node) { infer_fused_convolution(node, true); }
 void infer_nhwc(eph::Inference& node) { (void)infer_convolution(node, true); }
 
 void infer_pool(eph::Inference& node) {
@@ -172,22 +198,30 @@ eph::Operator conv_operator(std::string_view name, std::string_view description)
       .optional_attribute("kernel_shape", EPH_ATTRIBUTE_INTS);
 }
 
+eph::Operator fused_operator(std::string_view name, std::string_view description) {
+  return conv_operator(name, description)
+      .input("Z", "T", kConvFloats, eph::kOptional, "has the shape of Y")
+      .optional_attribute("activation", EPH_ATTRIBUTE_STRING)
+      .optional_attribute("activation_params", EPH_ATTRIBUTE_FLOATS);
+}
+
 }  // namespace
 
 Table fused_conv_kernels() { return kFusedConvKernels; }
 
 Refusals fused_conv_refusals() {
-  static constexpr Refusal kRefusals[] = {{"FusedConv", &why_refused_conv}};
+  static constexpr Refusal kRefusals[] = {{"FusedConv", &why_refused_conv},
+                                          {"NhwcFusedConv", &why_refused_conv}};
   return kRefusals;
 }
 
 Definitions define_fused_convs() {
   return {
-      conv_operator("FusedConv", "An activation of the convolution of X and W, plus B, plus Z.")
-          .input("Z", "T", kConvFloats, eph::kOptional, "has the shape of Y")
-          .optional_attribute("activation", EPH_ATTRIBUTE_STRING)
-          .optional_attribute("activation_params", EPH_ATTRIBUTE_FLOATS)
+      fused_operator("FusedConv", "An activation of the convolution of X and W, plus B, plus Z.")
           .infer(&infer_fused),
+      fused_operator("NhwcFusedConv",
+                     "FusedConv of an X whose channels are the last dimension, as those of Y.")
+          .infer(&infer_nhwc_fused),
       conv_operator("NhwcConv",
                     "Conv of an X whose channels are the last dimension, as those of Y.")
           .infer(&infer_nhwc),

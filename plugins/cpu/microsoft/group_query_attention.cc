@@ -29,6 +29,7 @@ class GroupQueryAttention final : public Kernel {
         is_causal_(context.node().get_int("causal", 1) != 0),
         rotates_(context.node().get_int("do_rotary", 0) != 0),
         interleaved_(context.node().get_int("rotary_interleaved", 0) != 0),
+        window_(context.node().get_int("local_window_size", -1)),
         part_(context, context.node().get_float("scale", 0),
               context.node().get_float("softcap", 0)) {
     require_inputs(context, {5, 6});
@@ -203,12 +204,15 @@ class GroupQueryAttention final : public Kernel {
     return joined;
   }
 
-  // Hides keys that come after the query, or that do not exist.
+  // Hides keys that come after the query or before its window, or that do not exist. The window
+  // ends with the query's own key.
   void hide_keys(eph::Run& run, const Lengths& lengths, AttentionOperands& operands) const {
     ScoreMask mask(run, operands.batch, operands.heads, operands.queries, operands.keys);
     add_bias(run, lengths, operands, mask);
     mask.hide(kHidden, [&](int64_t b, int64_t q, int64_t k) {
-      return k >= lengths.past(b) + (is_causal_ ? q + 1 : operands.queries);
+      const int64_t own = lengths.past(b) + q;
+      if (window_ >= 0 && k <= own - window_) return true;
+      return k > (is_causal_ ? own : lengths.past(b) + operands.queries - 1);
     });
     mask.store(operands);
   }
@@ -233,6 +237,7 @@ class GroupQueryAttention final : public Kernel {
 
   int64_t heads_, kv_heads_;
   bool is_causal_, rotates_, interleaved_;
+  int64_t window_;  // keys that a query sees, its own included; -1: all
   AttentionPart part_;
 };
 
@@ -249,8 +254,9 @@ constexpr KernelEntry kGroupQueryAttentionKernels[] = {
 
 std::string why_refused_group(const NodeContext& context) {
   const eph::NodeView& node = context.node();
-  if (node.get_int("local_window_size", -1) != -1) {
-    return "local_window_size is not supported: versions of ONNX Runtime count it differently";
+  const int64_t window = node.get_int("local_window_size", -1);
+  if (window != -1 && (window < 1 || window > INT32_MAX)) {
+    return "local_window_size=" + std::to_string(window) + " is neither -1 nor positive";
   }
   if (node.get_int("sliding_window_cache", 0) != 0) return "sliding_window_cache is not supported";
   if (node.get_int("smooth_softmax", 0) > 0) return "smooth_softmax is not supported";

@@ -93,11 +93,10 @@ class PartGraph : public eph_graph {
   bool has_constants_;
 };
 
-std::unique_ptr<Kernel> make_kernel(std::string_view op_type, int32_t version,
+std::unique_ptr<Kernel> make_kernel(const KernelEntry& entry, int32_t version,
                                     const NodeContext& context,
                                     eph::ArrayView<eph_attribute> attributes, bool has_constants) {
-  const KernelEntry& entry = onnx_entry(op_type, version);
-  const PartGraph graph(context, op_type, version, attributes, has_constants);
+  const PartGraph graph(context, entry.op_type, version, attributes, has_constants);
   const eph::GraphView view(&graph);
   const NodeContext part(view, 0, entry, context.settings());
   return entry.create(part);
@@ -139,13 +138,18 @@ void transpose_byte_planes(const uint8_t* from, int64_t batch, int64_t rows, int
 
 std::unique_ptr<Kernel> make_part(std::string_view op_type, int32_t version,
                                   const NodeContext& context, bool has_constants) {
-  return make_kernel(op_type, version, context, context.node().attributes(), has_constants);
+  return make_kernel(onnx_entry(op_type, version), version, context, context.node().attributes(),
+                     has_constants);
 }
 
 std::unique_ptr<Kernel> make_part_with(std::string_view op_type, int32_t version,
                                        const NodeContext& context,
                                        eph::ArrayView<eph_attribute> attributes) {
-  return make_kernel(op_type, version, context, attributes, false);
+  return make_kernel(onnx_entry(op_type, version), version, context, attributes, false);
+}
+
+std::unique_ptr<Kernel> make_microsoft_part(const KernelEntry& entry, const NodeContext& context) {
+  return make_kernel(entry, entry.since, context, context.node().attributes(), false);
 }
 
 void transpose_planes(int32_t element_type, const void* from, int64_t batch, int64_t rows,

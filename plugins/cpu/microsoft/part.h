@@ -21,6 +21,9 @@ namespace ephost_cpu {
 [[nodiscard]] std::unique_ptr<Kernel> make_part_with(std::string_view op_type, int32_t version,
                                                      const NodeContext& context,
                                                      eph::ArrayView<eph_attribute> attributes);
+// Another operator of com.microsoft, with the node's attributes and without constants.
+[[nodiscard]] std::unique_ptr<Kernel> make_microsoft_part(const KernelEntry& entry,
+                                                          const NodeContext& context);
 
 // Between [batch, rows, columns] and [batch, columns, rows].
 void transpose_planes(int32_t element_type, const void* from, int64_t batch, int64_t rows,

@@ -117,8 +117,6 @@ class QLinearBinary final : public Kernel {
   }
 };
 
-using ByteMap = std::array<uint8_t, 256>;
-
 // What each byte becomes: quantised f(what it stands for).
 template <class F>
 ByteMap byte_map(int32_t type, QuantizedParameters from, QuantizedParameters to, const F& f) {

@@ -35,6 +35,9 @@ using ByteTable = std::array<float, 256>;
 // y[i] is what x[i] stands for.
 void look_up(const ByteTable& table, const void* x, float* y, int64_t count);
 
+// What each byte becomes.
+using ByteMap = std::array<uint8_t, 256>;
+
 // Quantizes to int8 or uint8, as quantize does.
 void quantize_bytes(int32_t element_type, const float* x, QuantizedParameters to, void* y,
                     int64_t count);

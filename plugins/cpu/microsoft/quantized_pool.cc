@@ -1,4 +1,4 @@
-// QLinearGlobalAveragePool, QLinearAveragePool and QLinearSoftmax.
+// QLinearGlobalAveragePool, QLinearAveragePool, QLinearReduceMean and QLinearSoftmax.
 #include <algorithm>
 
 #include "plugins/cpu/core/nested_run.h"
@@ -119,6 +119,12 @@ class QLinearAveragePool final : public InFloat {
                 context.node().get_int("channels_last", 0) != 0) {}
 };
 
+class QLinearReduceMean final : public InFloat {
+ public:
+  explicit QLinearReduceMean(const NodeContext& context)
+      : InFloat(context, make_part("ReduceMean", 13, context, false), false) {}
+};
+
 // The attribute `opset` says which Softmax of ONNX's it is: up to 12, all dimensions from the axis
 // on count as one.
 constexpr int64_t kSoftmaxOfOneAxis = 13;
@@ -139,6 +145,8 @@ constexpr KernelEntry kQuantizedPoolKernels[] = {
     {"QLinearGlobalAveragePool", 1, 1, kAllParameters, kQuantizedUnaryTypes,
      &make<QLinearGlobalAveragePool>, kMicrosoft},
     {"QLinearAveragePool", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes, &make<QLinearAveragePool>,
+     kMicrosoft},
+    {"QLinearReduceMean", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes, &make<QLinearReduceMean>,
      kMicrosoft},
     {"QLinearSoftmax", 1, 1, kQuantizedUnary, kQuantizedUnaryTypes, &make<QLinearSoftmax>,
      kMicrosoft},
@@ -169,6 +177,22 @@ void infer_average(eph::Inference& node) {
   const eph::NodeView view = node.node();
   infer::set(node, 0, infer::type_of(node, 0),
              infer::pool(view, infer::shape_of(node, 0), view.get_int("channels_last", 0) != 0));
+}
+
+void infer_mean(eph::Inference& node) {
+  check_all(node);
+  const infer::Shape x = infer::shape_of(node, 0);
+  if (!x) return node.set_output(0, infer::type_of(node, 0));
+  const eph::ArrayView<int64_t> axes = node.node().get_ints("axes");
+  const bool keeps = node.node().get_int("keepdims", 1) != 0;
+  std::vector<bool> reduced(x->size(), axes.empty());
+  for (const int64_t axis : axes) reduced[infer::axis_of(axis, x->size())] = true;
+  infer::Extents y;
+  for (std::size_t d = 0; d < x->size(); ++d) {
+    if (!reduced[d]) y.push_back((*x)[d]);
+    if (reduced[d] && keeps) y.push_back(infer::known(1));
+  }
+  infer::set(node, 0, infer::type_of(node, 0), y);
 }
 
 void infer_softmax(eph::Inference& node) {
@@ -215,6 +239,11 @@ Definitions define_quantized_pools() {
           .optional_attribute("pads", EPH_ATTRIBUTE_INTS)
           .optional_attribute("strides", EPH_ATTRIBUTE_INTS)
           .infer(&infer_average),
+      one_input("QLinearReduceMean", "The mean along axes, quantised.", eph::kOptional,
+                eph::kOptional)
+          .required_attribute("axes", EPH_ATTRIBUTE_INTS)
+          .required_attribute("keepdims", EPH_ATTRIBUTE_INT)
+          .infer(&infer_mean),
       one_input("QLinearSoftmax", "Softmax of a quantised tensor, quantised.", eph::kOptional, 0)
           .attribute("axis", -1)
           .required_attribute("opset", EPH_ATTRIBUTE_INT)

@@ -248,6 +248,19 @@ DynamicParameters choose_parameters(const float* x, int64_t count) {
   return {scale, std::nearbyint(std::min(255.0F, std::max(0.0F, -low / scale)))};
 }
 
+void pass_through_bytes(const float* x, float* y, int64_t count) {
+  const DynamicParameters chosen = choose_parameters(x, count);
+  std::array<uint8_t, kQuantizationBlock> bytes;
+  for (int64_t at = 0; at < count; at += kQuantizationBlock) {
+    const int64_t length = std::min(kQuantizationBlock, count - at);
+    quantize(x + at, chosen.scale, chosen.zero_point, QuantizedRange{0, 255}, bytes.data(), length);
+    for (int64_t i = 0; i < length; ++i) {
+      const auto byte = static_cast<float>(bytes[static_cast<std::size_t>(i)]);
+      y[at + i] = (byte - chosen.zero_point) * chosen.scale;
+    }
+  }
+}
+
 const float* floats_of(eph::Run& run, const eph_value& value) {
   if (value.element_type == EPH_ELEMENT_FLOAT) return data<const float>(value);
   const int64_t count = element_count(eph::shape_of(value));

@@ -93,6 +93,9 @@ struct DynamicParameters {
 };
 [[nodiscard]] DynamicParameters choose_parameters(const float* x, int64_t count);
 
+// What x becomes when it is quantised so and dequantised again. In place, if x is y.
+void pass_through_bytes(const float* x, float* y, int64_t count);
+
 // As round_to_quantized for values(i) with i below `count`, over the whole range of T.
 template <class T, class Values>
 void round_values(const Values& values, float zero_point, T* y, int64_t count) {

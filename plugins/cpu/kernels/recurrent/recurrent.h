@@ -42,6 +42,10 @@ struct RecurrentAttributes {
   std::vector<RecurrentActivation> activations;
 };
 
+// An attribute, of LSTM as a part of another operator alone: the state is quantised to bytes, as
+// DynamicQuantizeLinear does it, before it is multiplied.
+inline constexpr std::string_view kQuantizesState = "ephost.quantizes_state";
+
 // Y = A * B^T (+ bias) (+ Y), with A of m x k and B of n x k.
 void multiply_rows(const ProductShape& shape, const double* a, const double* b, const double* bias,
                    double* y);

@@ -7,6 +7,7 @@
 //     static std::vector<std::string_view> activations();  // defaults for one direction
 //     explicit Cell(const eph::NodeView& node);
 //     bool adds_recurrent_bias(std::size_t part) const;  // with the bias of the input
+//     bool quantizes_state() const;  // to bytes before it is multiplied; if so, leaves `temporary`
 //     template <class T, class Multiply>
 //     void step(const RecurrentStep<T>& step, const Multiply& multiply) const;
 //   };
@@ -20,6 +21,7 @@
 
 #include "plugins/cpu/core/float_arguments.h"
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/kernels/quantized/quantization.h"
 #include "plugins/cpu/kernels/recurrent/recurrent.h"
 
 namespace ephost_cpu {
@@ -273,6 +275,12 @@ class Recurrent final : public Kernel {
     step.order = &order;
     step.clip = static_cast<T>(attributes_.clip);
     const auto multiply = [&](std::size_t part, const T* from, T* to) {
+      if constexpr (std::is_same_v<T, float>) {
+        if (cell_.quantizes_state()) {
+          pass_through_bytes(from, memory.temporary, shape.batch * shape.hidden);
+          from = memory.temporary;
+        }
+      }
       const std::size_t index = product_index(d, true, part);
       const ProductShape product = recurrent_product(shape, part, tensors.b != nullptr);
       products_[index]->multiply(run, states.all[index].get(), product, from,

@@ -14,6 +14,7 @@ struct RnnCell {
 
   explicit RnnCell(const eph::NodeView&) {}
   [[nodiscard]] bool adds_recurrent_bias(std::size_t) const { return true; }
+  [[nodiscard]] static bool quantizes_state() { return false; }
 
   template <class T, class Multiply>
   void step(const RecurrentStep<T>& step, const Multiply& multiply) const {
@@ -39,6 +40,7 @@ struct GruCell {
   [[nodiscard]] bool adds_recurrent_bias(std::size_t part) const {
     return part == 0 || !linear_before_reset;
   }
+  [[nodiscard]] static bool quantizes_state() { return false; }
 
   template <class T, class Multiply>
   void step(const RecurrentStep<T>& step, const Multiply& multiply) const {
@@ -81,15 +83,18 @@ struct GruCell {
 };
 
 // i, o, f = f(X W + H R + P C + b), c = g(X W + H R + b)
-// C = f C + i c, H = o h(C); o uses the new C.
+// C = f C + i c, H = o h(C); o uses the new C. What is clipped is "the input of activations", as
+// ONNX says: sums with peepholes, and C for h alone, where ONNX Runtime does not clip.
 struct LstmCell {
   static constexpr int64_t kGates = 4;
   static constexpr std::array<int64_t, 1> kParts = {4};
   static std::vector<std::string_view> activations() { return {"Sigmoid", "Tanh", "Tanh"}; }
 
   explicit LstmCell(const eph::NodeView& node)
-      : couples_forget(node.get_int("input_forget", 0) != 0) {}
+      : couples_forget(node.get_int("input_forget", 0) != 0),
+        quantizes(node.get_int(kQuantizesState, 0) != 0) {}
   [[nodiscard]] bool adds_recurrent_bias(std::size_t) const { return true; }
+  [[nodiscard]] bool quantizes_state() const { return quantizes; }
 
   template <class T, class Multiply>
   void step(const RecurrentStep<T>& step, const Multiply& multiply) const {
@@ -128,7 +133,7 @@ struct LstmCell {
     for (int64_t j = 0; j < hidden; ++j) h[j] *= o[j];
   }
 
-  bool couples_forget;
+  bool couples_forget, quantizes;
 };
 
 constexpr uint64_t kLengths = kTypeSet<EPH_ELEMENT_INT32>;

@@ -64,6 +64,17 @@ TEST(MultiHeadAttention, HidesPaddingWithTheFilterValue) {
                }));
 }
 
+// "Previous tokens" are counted from the first key, or from the first one behind the past: with
+// more keys than queries the last ones are seen by none.
+TEST(MultiHeadAttention, CountsPreviousTokensFromTheFirstKey) {
+  const MultiHead m;
+  Attributes attributes = m.attributes;
+  attributes.emplace_back("unidirectional", int64_t{1});
+  expect_equal(run_microsoft_one("MultiHeadAttention", {m.q, m.k, m.v}, attributes),
+               attend(split(m.q, 2), split(m.k, 2), split(m.v, 2), 0.5,
+                      [](int64_t, int64_t, int64_t t, int64_t j) { return j > t ? kHidden : 0; }));
+}
+
 TEST(MultiHeadAttention, AppendsToThePast) {
   const Tensor q = random_floats({2, 3, 8}, 6);
   const Tensor k = random_floats({2, 3, 8}, 7);

@@ -117,7 +117,8 @@ struct GroupQuery {
     return y;
   }
 
-  void check(bool is_packed, bool rotates, double softcap = 0, bool is_causal = true) const {
+  void check(bool is_packed, bool rotates, double softcap = 0, bool is_causal = true,
+             int64_t window = -1) const {
     Array queries = split(q, 4);
     Array keys = split(k, 2);
     if (rotates) {
@@ -130,7 +131,8 @@ struct GroupQuery {
     const Tensor expected = attend(
         queries, all_k, all_v, 0.5,
         [&](int64_t b, int64_t, int64_t t, int64_t j) {
-          return j >= past(b) + (is_causal ? t + 1 : length) ? kHidden : 0.0;
+          const bool is_before_window = window >= 0 && j <= past(b) + t - window;
+          return is_before_window || j >= past(b) + (is_causal ? t + 1 : length) ? kHidden : 0.0;
         },
         softcap);
     Arguments inputs = {q, k, v};
@@ -151,6 +153,7 @@ struct GroupQuery {
                                            {"kv_num_heads", int64_t{2}},
                                            {"do_rotary", int64_t{rotates}},
                                            {"causal", int64_t{is_causal}},
+                                           {"local_window_size", window},
                                            {"softcap", static_cast<float>(softcap)}},
                                           3);
     ASSERT_TRUE(outcome.ok()) << outcome.message;
@@ -191,6 +194,14 @@ TEST(GroupQueryAttention, ContinuesWithAPast) {
   GroupQuery{3, 8, {2, 2}, 3}.check(false, true);  // a prompt with such a buffer
 }
 
+// A window of n has n keys, the query's own included.
+TEST(GroupQueryAttention, SeesTheKeysOfAWindow) {
+  for (const int64_t window : {1, 2, 4, 100}) {
+    GroupQuery{3, 0, {2, 1}, 3}.check(false, true, 0, true, window);
+    GroupQuery{2, 8, {5, 3}, 6}.check(true, false, 0, true, window);
+  }
+}
+
 TEST(GroupQueryAttention, TakesPositionsAndABias) {
   const GroupQuery g = {1, 4, {4, 2}, 5};
   const Tensor bias = random_floats({1, 4, 1, 5}, 48);
@@ -229,8 +240,8 @@ TEST(GroupQueryAttention, RefusesWhatItDoesNotSupport) {
     return run_microsoft("GroupQueryAttention", inputs, attributes);
   };
   EXPECT_TRUE(run({}).ok());
-  EXPECT_THAT(run({{"local_window_size", int64_t{4}}}),
-              Refuses(EPH_NOT_IMPLEMENTED, "local_window_size is not supported"));
+  EXPECT_THAT(run({{"local_window_size", int64_t{0}}}),
+              Refuses(EPH_NOT_IMPLEMENTED, "local_window_size=0 is neither -1 nor positive"));
   EXPECT_THAT(run({{"smooth_softmax", int64_t{1}}}),
               Refuses(EPH_NOT_IMPLEMENTED, "smooth_softmax is not supported"));
   EXPECT_THAT(run({{"sliding_window_cache", int64_t{1}}}),
