@@ -264,6 +264,17 @@ def add_trees(tests):
               [ints(7, 8), logistic(np.stack([-signed, signed], axis=1)).astype(np.float32)],
               classlabels_int64s=[7, 8], post_transform="LOGISTIC",
               **FOREST, **votes("class", [0] * 5, [-1.0, 2.0, 1.0, 0.0, 1.0]))
+    # One base value is that of the class that the leaves vote for.
+    tests.add("tree_classifier_of_two_with_one_base_value", "TreeEnsembleClassifier", [POINTS],
+              [ints(7, 8, 7, 8),
+               floats([0.5625, 0.4375], [0.3125, 0.6875], [0.8125, 0.1875], [0.3125, 0.6875])],
+              classlabels_int64s=[7, 8], base_values=[0.0625], **FOREST,
+              **votes("class", [0] * 5, shares))
+    # The label is the top class, although ONNX Runtime compares 0.25 with 0.5.
+    tests.add("tree_classifier_of_two_by_positive_decisions", "TreeEnsembleClassifier", [POINTS[:1]],
+              [ints(8), logistic(np.array([[-0.25, 0.25]])).astype(np.float32)],
+              classlabels_int64s=[7, 8], post_transform="LOGISTIC",
+              **FOREST, **votes("class", [0] * 5, [0.125, 0.25, 0.5, 0.125, 0.5]))
     # Node 0: x0 <= 1 ? leaf 0 : node 1; node 1: x1 in {1, 5} ? leaf 1 : leaf 2.
     for kind in (np.float32, np.float64):
         tests.add(f"tree_ensemble_{np.dtype(kind).name}", "TreeEnsemble",

@@ -127,6 +127,18 @@ void add_votes(const eph::NodeView& node, const std::string& votes, const NodeIn
   }
 }
 
+// Two classes of which all leaves vote for one may have one base value, which is that class's.
+void spread_base(TreeEnsemble& ensemble) {
+  const std::vector<Vote>& votes = ensemble.votes;
+  if (ensemble.targets != 2 || ensemble.base.size() != 1 || votes.empty()) return;
+  const uint32_t voted = votes[0].target;
+  const bool is_single = std::all_of(votes.begin(), votes.end(),
+                                     [&](const Vote& vote) { return vote.target == voted; });
+  if (!is_single) return;
+  ensemble.base.resize(2);
+  if (voted == 1) std::swap(ensemble.base[0], ensemble.base[1]);
+}
+
 }  // namespace
 
 TreeEnsemble read_ensemble(const eph::NodeView& node, const std::string& votes, uint32_t targets) {
@@ -138,6 +150,7 @@ TreeEnsemble read_ensemble(const eph::NodeView& node, const std::string& votes, 
   const std::vector<bool> is_child = add_nodes(lists, index, ensemble);
   add_roots(lists, is_child, ensemble);
   add_votes(node, votes, index, ensemble);
+  if (votes == "class") spread_base(ensemble);
   ensemble.check();
   return ensemble;
 }

@@ -54,7 +54,8 @@ class TreeEnsemble {
 };
 
 // Reads the attributes nodes_* and <votes>_* of TreeEnsembleClassifier and -Regressor, where
-// `votes` is "class" or "target".
+// `votes` is "class" or "target". Two classes of which all leaves vote for one may have one base
+// value.
 [[nodiscard]] TreeEnsemble read_ensemble(const eph::NodeView& node, const std::string& votes,
                                          uint32_t targets);
 

@@ -53,7 +53,8 @@ class TreeEnsembleClassifier final : public Kernel {
   PostTransform transform_;
   // Two classes, of which the leaves vote for one: its score is that of the second class. It is a
   // probability if no weight is negative and it is not transformed, else a decision value to
-  // compare with 0.
+  // compare with 0. So the label is always the class with the larger score, "the top class" of
+  // ONNX's text, also with LOGISTIC, where ONNX Runtime compares the untransformed score with 0.5.
   bool is_binary_ = false;
   bool is_probability_ = false;
   std::size_t voted_ = 0;
