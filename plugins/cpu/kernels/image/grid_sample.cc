@@ -133,7 +133,11 @@ class GridSample final : public Kernel {
     const double low = aligns_ ? 0 : -0.5;
     const double high = length - 1 - low;
     if (!(x >= low && x <= high)) {
-      if (padding_ == Padding::kBorder) x = std::clamp(x, 0.0, length - 1);
+      // Cubic weights follow from where the point is; its four elements are clamped one by one, as
+      // in PyTorch.
+      if (padding_ == Padding::kBorder && mode_ != SampleMode::kCubic) {
+        x = std::clamp(x, 0.0, length - 1);
+      }
       if (padding_ == Padding::kReflection) x = reflect(x, low, high);
     }
     // NaN, and coordinates too far outside for an integer.

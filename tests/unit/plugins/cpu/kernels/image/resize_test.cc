@@ -65,6 +65,18 @@ TEST(Resize, KeepsTheMiddleInHalfPixelSymmetric) {
                                         3,          3.1598639F, 3.5F,       3.8401361F, 4})}));
 }
 
+// ONNX's text has "length_resized", and its examples the length before it is rounded down: these
+// numbers are those of resize_downsample_scales_linear_align_corners. With sizes there is only one
+// length.
+TEST(Resize, AlignsCornersOfTheLengthBeforeItIsRounded) {
+  const Attributes attributes = {{"mode", kLinear},
+                                 {"coordinate_transformation_mode", std::string("align_corners")}};
+  EXPECT_THAT(resize(19, counting({1, 1, 2, 4}), {1, 1, 0.6F, 0.6F}, {}, attributes),
+              Gives(std::vector<Tensor>{floats({1, 1, 1, 2}, {1, 3.1428573F})}));
+  EXPECT_THAT(resize(19, counting({1, 1, 2, 4}), {}, {1, 1, 1, 2}, attributes),
+              Gives(std::vector<Tensor>{floats({1, 1, 1, 2}, {1, 4})}));
+}
+
 TEST(Resize, TakesSizesAndScalesForSomeAxesOnly) {
   const Tensor x = counting({1, 1, 2, 2});
   const Tensor wide = floats({1, 1, 2, 4}, {1, 1, 2, 2, 3, 3, 4, 4});

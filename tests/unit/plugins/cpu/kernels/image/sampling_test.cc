@@ -122,6 +122,30 @@ TEST(GridSample, PadsByItsMode) {
   EXPECT_FLOAT_EQ(reflected[3], 1.5F);  // 3.5 -> 0.5
 }
 
+// The weights follow from where the point is, also outside, and each element is clamped for itself.
+TEST(GridSample, ClampsEachElementInCubicBorders) {
+  const std::vector<float> x = {0, 1, 3, 7};
+  const auto weight = [](double distance) {  // Keys' cubic, a = -0.75
+    const double d = std::fabs(distance);
+    if (d <= 1) return (1.25 * d - 2.25) * d * d + 1;
+    return d < 2 ? -0.75 * (((d - 5) * d + 8) * d - 4) : 0.0;
+  };
+  for (const float given : {-1.1F, -1.3F, -2.0F, 0.9F, 1.2F, 1.6F, 0.1F}) {
+    const double place = ((static_cast<double>(given) + 1) * 4 - 1) / 2;
+    double expected = 0;
+    for (int i = -9; i < 12; ++i) {
+      expected += weight(place - i) * static_cast<double>(x[std::clamp(i, 0, 3)]);
+    }
+    EXPECT_EQ(
+        difference(
+            run_one("GridSample", 20, {floats({1, 1, 4}, x), floats({1, 1, 1}, {given})},
+                    {{"mode", std::string("cubic")}, {"padding_mode", std::string("border")}}),
+            floats({1, 1, 1}, {static_cast<float>(expected)}), 1e-4, 1e-4),
+        "")
+        << given;
+  }
+}
+
 TEST(RoiAlign, PoolsByAverageOrMaximum) {
   std::vector<float> values;
   for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i));
