@@ -22,7 +22,7 @@ for provider, isolation in (("dnnl", "worker"), ("cpu", "none"), ("dnnl", "none"
     options.add_session_config_entry("session.isolation", isolation)
     session = ephost.InferenceSession(sys.argv[1], options, [provider])
     session.run(None, {one.name: numpy.ones(one.shape, numpy.float32) for one in session.get_inputs()})
-print(*ephost.get_available_providers(), ephost.__version__)
+print(*ephost.get_available_providers(), ephost.ephost_version)
 mapped = {line.split()[-1] for line in open("/proc/self/maps") if "ephost" in line.rsplit("/", 1)[-1]}
 assert len(mapped) >= 4, mapped
 assert all(file.startswith(sys.prefix + "/") for file in mapped), (sys.prefix, mapped)

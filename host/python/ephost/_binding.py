@@ -7,12 +7,14 @@ import numpy as np
 
 from . import _dtypes, _ephost, _values
 from ._errors import invalid_argument
-from ._ortvalue import OrtValue, OrtValueVector, require_cpu
+from ._devices import OrtDevice, require_cpu
+from ._ortvalue import OrtValue, OrtValueVector
 
 
 class IOBinding:
     """Inputs and outputs that stay bound from run to run; one run at a time may use it. What the host has allocated is
-    written again by the next run: `get_outputs` shares its memory, `copy_outputs_to_cpu` copies."""
+    written again by the next run: `get_outputs` shares its memory, `copy_outputs_to_cpu` copies. While a run goes on,
+    everything but that run is an error, in whatever thread."""
 
     def __init__(self, session: Any):
         self._binding = session._session.create_binding()
@@ -32,9 +34,11 @@ class IOBinding:
         require_cpu(device_type, device_id)
         self._binding.bind_input(name, _at(element_type, shape, buffer_ptr))
 
-    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
+    def bind_output(self, name: str, device_type: str | OrtDevice = "cpu", device_id: int = 0, element_type: Any = None,
                     shape: Sequence[int] | None = None, buffer_ptr: int | None = None) -> None:
         """Binds memory at an address, or lets the host allocate the output in the memory of a device."""
+        if isinstance(device_type, OrtDevice):
+            device_type, device_id = device_type._type, device_type.device_id()
         if buffer_ptr is None:
             self._binding.bind_output_to_memory(name, device_type, device_id)
             self._bound[name] = None
@@ -76,7 +80,7 @@ class IOBinding:
         if not self._bound:
             return values
         by_name = dict(zip(self._binding.output_names(), values))
-        return [by_name[name] for name in self._bound]
+        return [by_name[name] for name in list(self._bound) if name in by_name]
 
     def clear_binding_inputs(self) -> None:
         self._binding.clear_inputs()

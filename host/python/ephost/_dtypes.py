@@ -38,12 +38,17 @@ def element_type(given: Any) -> int:
             return given
         raise invalid_argument(f"{given} is no element type of onnx.TensorProto")
     dtype = np.dtype(given)
-    if dtype.kind in "OUS":
+    if dtype.kind in "OUS" or is_void(dtype):
         return STRING
     found = extension_of(dtype) or _ephost.element_type_of(dtype.newbyteorder("="))
     if found == 0:
         raise invalid_argument(f"numpy's {dtype} is no element type of ONNX; convert the array, e.g. with astype")
     return found
+
+
+def is_void(dtype: np.dtype) -> bool:
+    """Whether items are bytes without a meaning, which onnxruntime takes for texts."""
+    return dtype.kind == "V" and dtype.names is None and dtype.subdtype is None and not extension_of(dtype)
 
 
 def extension_of(dtype: np.dtype) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
 from . import _ephost
 from ._enums import OrtHardwareDeviceType
@@ -18,7 +18,8 @@ Provider = Union[str, "tuple[str, Mapping[str, Any]]"]
 
 _lock = threading.Lock()
 _environment: _ephost.Environment | None = None
-_settings: dict[str, int] = {}
+_settings: dict[str, Any] = {}
+_registered: dict[str, str] = {}  # libraries that the program has added, by name
 
 
 def environment() -> _ephost.Environment:
@@ -26,7 +27,10 @@ def environment() -> _ephost.Environment:
     global _environment
     with _lock:
         if _environment is None:
-            _environment = _ephost.Environment(**_settings)
+            made = _ephost.Environment(**_settings)
+            for name, path in _registered.items():
+                made.register_execution_provider_library(name, path)
+            _environment = made
         return _environment
 
 
@@ -34,6 +38,21 @@ def set_default_logger_severity(severity: int) -> None:
     """Messages below it are dropped by sessions that state no other: 0 verbose, 1 info, 2 warnings (at first),
     3 errors, 4 fatal ones. What the search for plugins says obeys only a call before the first session."""
     _settings["log_severity_level"] = checked_severity(severity)
+
+
+def set_default_logger_callback(callback: Callable[[int, str, str, str, str], object] | None, severity: int = 2) -> None:
+    """Gives messages from this severity on to a function, in the place of standard error: severity, category, log id,
+    place in the code, text. None ends that. It counts for sessions that are created afterwards. Any thread may call
+    the function; what it raises is reported as unraisable."""
+    global _environment
+    if callback is not None and not callable(callback):
+        raise invalid_argument(f"the callback of the logger is a {type(callback).__name__}; give a function, or None")
+    checked = checked_severity(severity)
+    with _lock:
+        _settings["logging_function"] = callback
+        if callback is not None:
+            _settings["log_severity_level"] = checked
+        _environment = None
 
 
 def checked_severity(severity: int) -> int:
@@ -74,18 +93,33 @@ def get_available_providers() -> list[str]:
     return get_all_providers()
 
 
-def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[Mapping[str, Any]] | None
-               ) -> list[tuple[str, dict[str, str]]]:
-    """The providers that there are, by type name, with options as text. Warns of those that there are not."""
+def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[Mapping[str, Any]] | None,
+               must_exist: bool = False) -> list[tuple[str, dict[str, str]]]:
+    """The providers that there are, by type name, with options as text. Warns of those that there are not, or fails."""
+    known = {plugin.provider: plugin.provider for plugin in _provider_plugins()}
+    known.update({plugin.name: plugin.provider for plugin in _provider_plugins()})
+    asked: dict[str, dict[str, str]] = {}
+    for name, options in paired(providers, provider_options):
+        if name not in known:
+            there_are = f"there are: {', '.join(get_available_providers())}"
+            if must_exist:
+                raise invalid_argument(f"Unknown Provider Type: {name}; {there_are}")
+            warnings.warn(f"no plugin offers the provider '{name}', which is left out; {there_are}", UserWarning,
+                          stacklevel=3)
+        elif known[name] not in asked:
+            asked[known[name]] = _with_effect(options) if known[name] == CPU_PROVIDER else options
+    return list(asked.items())
+
+
+def paired(providers: Sequence[Provider] | None, provider_options: Sequence[Mapping[str, Any]] | None
+           ) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each provider with its options as text, whichever of the two arguments has them."""
     if isinstance(providers, str):
         raise TypeError(f"providers is the text \"{providers}\"; give a list of names")
     providers = list(providers or ())
     if provider_options is not None and len(provider_options) != len(providers):
         raise invalid_argument(f"{len(providers)} providers have {len(provider_options)} provider_options; give one "
                                "dict for each provider")
-    known = {plugin.provider: plugin.provider for plugin in _provider_plugins()}
-    known.update({plugin.name: plugin.provider for plugin in _provider_plugins()})
-    asked: dict[str, dict[str, str]] = {}
     for index, given in enumerate(providers):
         name, options = _parted(given)
         if provider_options is not None:
@@ -93,13 +127,9 @@ def normalized(providers: Sequence[Provider] | None, provider_options: Sequence[
                 raise invalid_argument(f"the options of {name} are given both in providers and in provider_options; "
                                        "give them once")
             options = provider_options[index]
-        if name not in known:
-            warnings.warn(f"no plugin offers the provider '{name}', which is left out; there are: "
-                          f"{', '.join(get_available_providers())}", UserWarning, stacklevel=3)
-        elif known[name] not in asked:
-            texts = {str(key): _text(value) for key, value in options.items()}
-            asked[known[name]] = _with_effect(texts) if known[name] == CPU_PROVIDER else texts
-    return list(asked.items())
+            if not isinstance(options, Mapping):
+                raise TypeError(f"provider_options has {options!r} for {name}; give a dict")
+        yield name, {str(key): _text(value) for key, value in options.items()}
 
 
 def _parted(given: Any) -> tuple[str, Mapping[str, Any]]:
@@ -205,11 +235,14 @@ def get_ep_targets() -> list[OrtEpDevice]:
 
 def register_execution_provider_library(registration_name: str, library_path: str | os.PathLike) -> None:
     """Adds a plugin, by its manifest, or by its library if a single manifest beside it names that."""
-    environment().register_execution_provider_library(registration_name, os.fspath(library_path))
+    path = os.fspath(library_path)
+    environment().register_execution_provider_library(registration_name, path)
+    _registered[registration_name] = path
 
 
 def unregister_execution_provider_library(registration_name: str) -> None:
     environment().unregister_execution_provider_library(registration_name)
+    _registered.pop(registration_name, None)
 
 
 def get_device() -> str:
@@ -217,9 +250,14 @@ def get_device() -> str:
     return "CPU"
 
 
+# The version of onnxruntime whose Python API the package follows: scripts compare it.
+API_VERSION = "1.30.0"
+
+
 def get_version_string() -> str:
-    return _ephost.version
+    """onnxruntime's version, as far as its API goes; `ephost_version` is the host's own."""
+    return API_VERSION
 
 
 def get_build_info() -> str:
-    return f"ephost {_ephost.version}"
+    return f"Build Info: ephost {_ephost.version}, with the API of onnxruntime {API_VERSION}"

@@ -20,8 +20,9 @@ class StatusCode(enum.IntEnum):
     NOT_FOUND = 14
 
 
-class EphostError(Exception):
-    """What all failures of the host have in common. The text begins with the name of the code."""
+class EphostError(RuntimeError):
+    """What all failures of the host have in common. The text begins with the name of the code. A RuntimeError, since
+    onnxruntime raises that for many of them."""
     code: StatusCode = StatusCode.FAIL
 
 
@@ -77,8 +78,7 @@ class ModelRequiresCompilation(EphostError):
     code = StatusCode.MODEL_REQUIRES_COMPILATION
 
 
-class NotFound(EphostError, RuntimeError):
-    """A RuntimeError, as onnxruntime raises for an entry that options do not have."""
+class NotFound(EphostError):
     code = StatusCode.NOT_FOUND
 
 

@@ -12,6 +12,7 @@ from ._enums import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, OrtEx
 from ._environment import OrtEpDevice
 from ._errors import NotFound, invalid_argument
 
+RECORD_ENTRY = "session.record_ep_graph_assignment_info"
 _LEVELS = {GraphOptimizationLevel.ORT_DISABLE_ALL: "disable_all", GraphOptimizationLevel.ORT_ENABLE_BASIC: "basic",
            GraphOptimizationLevel.ORT_ENABLE_EXTENDED: "extended", GraphOptimizationLevel.ORT_ENABLE_LAYOUT: "extended",
            GraphOptimizationLevel.ORT_ENABLE_ALL: "all"}
@@ -66,7 +67,7 @@ class SessionOptions:
 
     def get_session_config_entry(self, key: str) -> str:
         if key not in self._entries:
-            raise NotFound(f"NOT_FOUND: the session options have no entry \"{key}\"")
+            raise NotFound(f"NOT_FOUND: SessionOptions does not have configuration with key: {key}")
         return self._entries[key]
 
     def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None:
@@ -128,6 +129,15 @@ class SessionOptions:
         for options in list(self._active):
             options.cancel(self._cancelled)
 
+    def _copy(self) -> SessionOptions:
+        """Other options with the same content; neither follows changes of the other."""
+        made = SessionOptions()
+        for name in SessionOptions.__slots__:
+            if name not in ("__weakref__", "_active"):
+                value = getattr(self, name)
+                setattr(made, name, value.copy() if isinstance(value, (list, dict)) else value)
+        return made
+
     @contextlib.contextmanager
     def _in_use(self, providers: Sequence[tuple[str, dict[str, str]]] = ()) -> Iterator[_ephost.SessionOptions]:
         """The extension's options for the creation of one session, or one compilation."""
@@ -151,7 +161,8 @@ class SessionOptions:
         if self._policy is not None:
             options.set_policy(self._policy)
         for key, value in {**self._stated_entries(), **self._entries}.items():
-            options.add_config_entry(key, value)
+            if key != RECORD_ENTRY:  # the package does that
+                options.add_config_entry(key, value)
         self._set_functions_and_values(options)
         return options
 

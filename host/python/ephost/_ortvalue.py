@@ -1,4 +1,4 @@
-"""OrtValue, SparseTensor and OrtDevice: values that a program keeps from run to run."""
+"""OrtValue and SparseTensor: values that a program keeps from run to run."""
 from __future__ import annotations
 
 from typing import Any, Sequence
@@ -6,51 +6,9 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _dtypes, _ephost, _values
+from ._devices import OrtDevice, require_cpu
 from ._enums import OrtSparseFormat, ValueKind
 from ._errors import invalid_argument
-
-
-_DEVICE_TYPES = {"cpu": 0, "gpu": 1, "cuda": 1, "dml": 1, "webgpu": 1, "npu": 3, "cann": 3}
-
-
-class OrtDevice:
-    """A place where values lie. Inputs and outputs of runs lie in host memory, the device ("cpu", 0)."""
-
-    def __init__(self, device_type: str = "cpu", device_id: int = 0):
-        self._type, self._id = device_type.lower(), device_id
-        if self._type not in _DEVICE_TYPES:
-            raise invalid_argument(f"no device type is \"{device_type}\"; there are {', '.join(_DEVICE_TYPES)}")
-
-    @staticmethod
-    def make(device_type: str, device_id: int, vendor_id: int = -1) -> OrtDevice:
-        return OrtDevice(device_type, device_id)
-
-    @staticmethod
-    def cpu() -> OrtDevice:
-        return OrtDevice()
-
-    def device_type(self) -> int:
-        """onnxruntime's number: 0 for a CPU, 1 for a GPU, 3 for an NPU."""
-        return _DEVICE_TYPES[self._type]
-
-    def device_id(self) -> int:
-        return self._id
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OrtDevice) and (self._type, self._id) == (other._type, other._id)
-
-    def __hash__(self) -> int:
-        return hash((self._type, self._id))
-
-    def __repr__(self) -> str:
-        return f"OrtDevice({self._type!r}, {self._id})"
-
-
-def require_cpu(device_type: str, device_id: int) -> None:
-    """Values can be made in host memory only."""
-    if (device_type.lower(), device_id) != ("cpu", 0):
-        raise invalid_argument(f"values lie in host memory, the device \"cpu\" 0, and not in that of \"{device_type}\" "
-                               f"{device_id}: the host copies what a device computes")
 
 
 class OrtValue:
@@ -73,7 +31,7 @@ class OrtValue:
             raise invalid_argument("the value lies in the memory of an array that is read-only; make it of a copy")
 
     @staticmethod
-    def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0,
+    def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str | OrtDevice = "cpu", device_id: int = 0,
                             vendor_id: int = -1) -> OrtValue:
         """Shares the memory of an array that is row-major, and copies others. Over a read-only one it is so too."""
         require_cpu(device_type, device_id)
@@ -139,9 +97,15 @@ class OrtValue:
         self._ephost_value.update(np_arr)
 
     def as_sparse_tensor(self) -> SparseTensor:
-        if self._sparse is None:
-            raise invalid_argument("the value is not made of a sparse tensor")
-        return self._sparse
+        """The sparse tensor that the value is made of; of a dense one, as runs return it, a sparse tensor of the elements
+        that are not zero."""
+        if self._sparse is not None:
+            return self._sparse
+        if not self.is_tensor():
+            raise invalid_argument(f"a value of the type {self.data_type()} has no sparse form")
+        elements = np.ravel(self.numpy())
+        places = np.flatnonzero(elements != ("" if elements.dtype == object else elements.dtype.type(0)))
+        return SparseTensor.sparse_coo_from_numpy(self.shape(), elements[places], places)
 
     def data_ptr(self) -> int:
         return self._ephost_value.address
@@ -174,6 +138,16 @@ class OrtValue:
         return self._ephost_value.kind == ValueKind.SEQUENCE
 
 
+    # Names of onnxruntime's extension, whose objects lie inside of those of its package.
+
+    @property
+    def _ortvalue(self) -> OrtValue:
+        return self
+
+    def _get_c_value(self) -> OrtValue:
+        return self
+
+
 class OrtValueVector(list):
     """A list of OrtValue, with onnxruntime's name for one method."""
 
@@ -201,6 +175,12 @@ class SparseCsrView(SparseView):
         return self._tensor.outer_indices()
 
 
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
 class SparseTensor:
     """A tensor of which only some elements are stated. Runs take it; what they return is dense."""
 
@@ -223,15 +203,19 @@ class SparseTensor:
         return SparseTensor(OrtSparseFormat.ORT_SPARSE_CSRC, dense_shape, values, inner_indices, outer_indices)
 
     def values(self) -> np.ndarray:
-        return self._elements
+        """An array that cannot be written, like those of the indices."""
+        return _read_only(self._elements)
 
     def indices(self) -> np.ndarray:
         """Of the form COO the places, of the form CSR the columns."""
-        return self._indices
+        return _read_only(self._indices)
 
     def outer_indices(self) -> np.ndarray:
         """Of the form CSR, for each row the number of values before it."""
-        return self._outer
+        return _read_only(self._outer)
+
+    def to_cuda(self, ort_device: OrtDevice) -> SparseTensor:
+        raise invalid_argument(f"sparse tensors lie in host memory, and cannot be copied to {ort_device}")
 
     def as_coo_view(self) -> SparseCooView:
         self._require(OrtSparseFormat.ORT_SPARSE_COO)

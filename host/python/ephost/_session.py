@@ -7,11 +7,16 @@ import time
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _environment, _ephost
+from ._adapters import RunOptions, with_parameters
+from ._assignment import OrtEpAssignedSubgraph, recorded_assignment
 from ._binding import IOBinding
+from ._devices import OrtMemoryInfo
 from ._environment import Provider
 from ._enums import ValueKind
-from ._options import SessionOptions, require_options
-from ._ortvalue import OrtValue
+from ._errors import Fail, InvalidArgument
+from ._model_config import with_config_of_model
+from ._options import RECORD_ENTRY, SessionOptions, require_options
+from ._ortvalue import OrtValue, OrtValueVector
 
 _LEAF = re.compile(r"\b([a-z][a-z0-9]*)(?:\[[^\]]*\])?(?=[,)\s]|$)")
 _MAP_KEY = re.compile(r"map\(tensor\((\w+)\),\s*")
@@ -57,12 +62,12 @@ class InferenceSession:
         it is the only one where none are given. What is unknown in `kwargs` is an error; `disabled_optimizers` are
         names of passes to leave out."""
         disabled = kwargs.pop("disabled_optimizers", None)
-        for name in ("read_config_from_model", "enable_fallback"):
-            kwargs.pop(name, None)
+        kwargs.pop("enable_fallback", None)
         if kwargs:
             raise TypeError(f"InferenceSession has no argument {', '.join(map(repr, kwargs))}")
-        self._options = SessionOptions() if sess_options is None else require_options(sess_options)
         self._model = _model(path_or_bytes)
+        options = SessionOptions() if sess_options is None else require_options(sess_options)
+        self._options = with_config_of_model(options, self._model)
         self._disabled = list(disabled or ())
         self._create(_environment.normalized(providers, provider_options))
 
@@ -71,7 +76,10 @@ class InferenceSession:
             if self._disabled:
                 options.add_config_entry("optimization.disable_specified_optimizers", ";".join(self._disabled))
             profiling_start = time.time_ns() if self._options.enable_profiling else 0
+            assignment = recorded_assignment(self._options, self._model, options)
             self._session = _ephost.Session(_environment.environment(), self._model, options)
+        self._assignment = assignment
+        self._required = {one.name for one in self._session.inputs() if not (one.has_default or one.is_optional)}
         self._profiling_start = profiling_start
         self._run = self._session.run
         self._files = list(self._options._files)  # borrowed by the session
@@ -81,25 +89,39 @@ class InferenceSession:
     # ---- Runs --------------------------------------------------------------------------------------------------
 
     def run(self, output_names: Sequence[str] | None, input_feed: dict[str, Any],
-            run_options: _ephost.RunOptions | None = None) -> list[Any]:
+            run_options: RunOptions | None = None) -> list[Any]:
         """The outputs named, or all in the model's order. Arrays have memory of their own."""
-        return self._run(output_names, input_feed, run_options)
+        try:
+            return self._run(output_names, with_parameters(input_feed, run_options), run_options)
+        except InvalidArgument as error:
+            self._require_inputs(input_feed, f"{error}; ")
+            raise
+
+    def _require_inputs(self, feed: Mapping[str, Any], begin: str = "INVALID_ARGUMENT: ") -> None:
+        """Says which inputs are missing in onnxruntime's words."""
+        missing = sorted(self._required.difference(feed))
+        if missing:
+            raise InvalidArgument(f"{begin}Required inputs ({missing}) are missing from input feed ({list(feed)})."
+                                  ) from None
 
     def run_async(self, output_names: Sequence[str] | None, input_feed: dict[str, Any],
                   callback: Callable[[list[Any], Any, str], object], user_data: Any = None,
-                  run_options: _ephost.RunOptions | None = None) -> None:
+                  run_options: RunOptions | None = None) -> None:
         """Returns at once. A thread calls `callback(outputs, user_data, error)` in the end, where `error` is empty, or
         the text of the failure. At its end the interpreter waits for runs that go on, which Ctrl-C ends."""
-        self._session.run_async(output_names, input_feed,
+        feed = with_parameters(input_feed, run_options)
+        self._require_inputs(feed)
+        self._session.run_async(output_names, feed,
                                 lambda outputs, data, error: callback(outputs, data, "" if error is None else str(error)),
                                 user_data, run_options)
 
     def run_with_ort_values(self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue],
-                            run_options: _ephost.RunOptions | None = None) -> list[OrtValue]:
-        feeds = [(name, value._ephost_value) for name, value in input_dict_ort_values.items()]
+                            run_options: RunOptions | None = None) -> list[OrtValue]:
+        feed = with_parameters(input_dict_ort_values, run_options)
+        feeds = [(name, value._ephost_value) for name, value in feed.items()]
         return [OrtValue(value) for value in self._session.run_values(output_names, feeds, run_options)]
 
-    def run_with_ortvaluevector(self, run_options: _ephost.RunOptions | None, feed_names: Sequence[str],
+    def run_with_ortvaluevector(self, run_options: RunOptions | None, feed_names: Sequence[str],
                                 feeds: Sequence[OrtValue], fetch_names: Sequence[str], fetches: list[OrtValue],
                                 fetch_devices: Sequence[Any] = ()) -> None:
         """Adds the outputs to `fetches`. They lie in host memory, whatever `fetch_devices` says."""
@@ -108,7 +130,7 @@ class InferenceSession:
     def io_binding(self) -> IOBinding:
         return IOBinding(self)
 
-    def run_with_iobinding(self, iobinding: IOBinding, run_options: _ephost.RunOptions | None = None) -> None:
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
         self._session.run_with_binding(iobinding._binding, run_options)
 
     # ---- What the session is -----------------------------------------------------------------------------------
@@ -137,17 +159,29 @@ class InferenceSession:
     def set_providers(self, providers: Sequence[Provider] | None = None,
                       provider_options: Sequence[Mapping[str, Any]] | None = None) -> None:
         """Creates the session anew, with the options as they are now. What goes on ends before that, and bindings are
-        of the session before. If it fails, the session is as it was."""
-        self._create(_environment.normalized(providers, provider_options))
+        of the session before. If it fails, as for a provider that is not there, the session is as it was."""
+        self._create(_environment.normalized(providers, provider_options, must_exist=True))
 
     def get_session_options(self) -> SessionOptions:
         return self._options
 
-    def get_input_memory_infos(self) -> list[_ephost.MemoryInfo]:
-        return self._session.memory_info_for_inputs()
+    def get_input_memory_infos(self) -> list[OrtMemoryInfo]:
+        return [OrtMemoryInfo._of(one) for one in self._session.memory_info_for_inputs()]
 
-    def get_output_memory_infos(self) -> list[_ephost.MemoryInfo]:
-        return self._session.memory_info_for_outputs()
+    def get_output_memory_infos(self) -> list[OrtMemoryInfo]:
+        return [OrtMemoryInfo._of(one) for one in self._session.memory_info_for_outputs()]
+
+    def get_input_epdevices(self) -> list[None]:
+        """For each input the device in whose memory it is wanted: none, since inputs lie in host memory."""
+        return [None for _ in self.get_inputs()]
+
+    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
+        """Which provider runs which nodes: what it runs as one is one entry. Recorded where the configuration entry
+        session.record_ep_graph_assignment_info is 1."""
+        if self._assignment is None:
+            raise Fail(f"FAIL: Session configuration entry '{RECORD_ENTRY}' must be set to \"1\" when the session is "
+                       "created")
+        return list(self._assignment)
 
     def get_fallbacks(self) -> list[_ephost.Fallback]:
         """What providers failed at, in the order of the attempts; others run these nodes."""
@@ -169,11 +203,33 @@ class InferenceSession:
         """When the profile began, in nanoseconds since 1970; 0 without one."""
         return self._profiling_start
 
+    @property
+    def _sess(self) -> _ExtensionSession:
+        return _ExtensionSession(self)
+
     def disable_fallback(self) -> None:
         """Has no effect: a session never changes its providers later."""
 
     def enable_fallback(self) -> None:
         """Has no effect, like disable_fallback."""
+
+
+class _ExtensionSession:
+    """What onnxruntime has under `_sess`, with the arguments in the order of its extension."""
+
+    def __init__(self, session: InferenceSession):
+        self._owner, self._session = session, session._session
+
+    def run(self, output_names: Sequence[str] | None, input_feed: dict[str, Any],
+            run_options: RunOptions | None = None) -> list[Any]:
+        return self._owner.run(output_names, input_feed, run_options)
+
+    def run_with_ort_values(self, feeds: Mapping[str, OrtValue], output_names: Sequence[str] | None,
+                            run_options: RunOptions | None = None) -> OrtValueVector:
+        return OrtValueVector(self._owner.run_with_ort_values(output_names, feeds, run_options))
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
+        self._owner.run_with_iobinding(iobinding, run_options)
 
 
 def _model(given: Any) -> str | bytes:

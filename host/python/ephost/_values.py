@@ -72,8 +72,8 @@ def _without_optional(text: str | None) -> str | None:
 
 def of_array(array: np.ndarray) -> _ephost.Value:
     dtype = array.dtype
-    if dtype.kind in "OUS":
-        return _ephost.Value.of_strings(list(array.shape), [_encoded(text) for text in array.reshape(-1).tolist()])
+    if dtype.kind in "OUS" or _dtypes.is_void(dtype):
+        return _ephost.Value.of_strings(list(array.shape), [_encoded(text) for text in _items(array.reshape(-1))])
     extension = _dtypes.extension_of(dtype)
     if extension:
         return of_codes(array, extension)
@@ -81,6 +81,11 @@ def of_array(array: np.ndarray) -> _ephost.Value:
         return of_array(array.astype(dtype.newbyteorder("=")))
     _dtypes.element_type(dtype)
     return _ephost.Value.of_array(array)
+
+
+def _items(array: np.ndarray) -> list[Any]:
+    """Bytes of the dtype void keep the zeros at their end."""
+    return list(array) if array.dtype.kind == "V" else array.tolist()
 
 
 def of_codes(array: np.ndarray, number: int) -> _ephost.Value:
@@ -98,6 +103,8 @@ def of_dlpack(given: Any, is_bool: bool = False) -> _ephost.Value:
 
 
 def _encoded(text: Any) -> bytes:
+    if isinstance(text, np.void):
+        return text.tobytes()
     if isinstance(text, str):
         return text.encode("utf-8", "surrogateescape")
     if isinstance(text, bytes):
@@ -117,14 +124,25 @@ _MAP_VALUE = re.compile(r"map\(\w+,\s*(\w+)")
 
 
 def _of_map(items: dict, text: str | None) -> _ephost.Value:
-    keys = list(items)
-    key_array = np.array(keys, object if keys and isinstance(keys[0], str) else np.int64)
+    key_array = _keys_of(items, text)
     match = _MAP_VALUE.match(text) if text is not None else None
     dtype = {"float": np.float32, "double": np.float64, "int64": np.int64, "string": object}.get(match[1]) if match else None
     values = list(items.values())
     if values and isinstance(values[0], (np.ndarray, list, dict)):
         return _ephost.Value.map(of_array(key_array), _of_sequence(values, None))
     return _ephost.Value.map(of_array(key_array), of_array(np.array(values, dtype)))
+
+
+def _keys_of(items: dict, text: str | None) -> np.ndarray:
+    wants_texts = text.startswith("map(string") if text is not None else any(isinstance(key, str) for key in items)
+    for key in items:
+        if not isinstance(key, str if wants_texts else (int, np.integer)):
+            raise invalid_argument(f"Unexpected key type  {type(key)}, it cannot be linked to C type "
+                                   f"{'std::string' if wants_texts else 'int64_t'}: the keys of a map are all of one type")
+    try:
+        return np.array(list(items), object if wants_texts else np.int64)
+    except OverflowError as error:
+        raise invalid_argument(f"a key of a map does not fit into 64 bits: {error}") from error
 
 
 def object_of(value: _ephost.Value) -> Any:

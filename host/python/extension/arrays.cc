@@ -106,6 +106,15 @@ py::dtype dtype_of(ElementType type) {
   return py::reinterpret_borrow<py::dtype>(dtype);
 }
 
+std::shared_ptr<const void> keep_memory(py::array array) {
+  py::object owner = array;
+  for (py::object base = array.base(); base && py::isinstance<py::array>(base);
+       base = py::reinterpret_borrow<py::array>(base).base()) {
+    owner = base;
+  }
+  return keep(py::make_tuple(std::move(array), py::weakref(owner)));
+}
+
 Value value_of_array(py::array array) {
   const ElementType type = element_type_of(array.dtype());
   constexpr int kShared = kAligned | kRowMajor;
@@ -116,7 +125,7 @@ Value value_of_array(py::array array) {
   const std::vector<int64_t> shape(array.shape(), array.shape() + array.ndim());
   auto* const data = static_cast<std::byte*>(const_cast<void*>(array.data()));
   const std::span<std::byte> memory(data, static_cast<size_t>(array.nbytes()));
-  return value_of(Value::share(type, shape, memory, keep(std::move(array))));
+  return value_of(Value::share(type, shape, memory, keep_memory(std::move(array))));
 }
 
 Value value_of_object(const py::object& object, const ValueDescription* description) {

@@ -5,6 +5,9 @@
 #include <ephost/value.h>
 #include <pybind11/numpy.h>
 
+#include <memory>
+#include <vector>
+
 #include "host/python/extension/objects.h"
 
 namespace ephost::python {
@@ -19,6 +22,8 @@ namespace ephost::python {
 // The value of an array whose dtype has an element type. It shares the memory of an array that is
 // aligned and row-major, and of a copy otherwise.
 [[nodiscard]] Value value_of_array(py::array array);
+// Keeps an array, and the memory that it has now: numpy resizes no array with a weak reference.
+[[nodiscard]] std::shared_ptr<const void> keep_memory(py::array array);
 // Of anything else that a run may be given (values.py): `description` is that of the input it is
 // for.
 [[nodiscard]] Value value_of_object(const py::object& object, const ValueDescription* description);
@@ -32,5 +37,7 @@ namespace ephost::python {
 // DLPack's capsule of a tensor, and the tensor of one.
 [[nodiscard]] py::capsule dlpack_of(Value value);
 [[nodiscard]] Value value_of_dlpack(const py::object& capsule, bool is_bool);
+// Whether its elements are bytes, which may be truth values. The capsule is not used up.
+[[nodiscard]] bool is_uint8_dlpack(const py::object& capsule);
 
 }  // namespace ephost::python

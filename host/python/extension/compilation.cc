@@ -85,13 +85,16 @@ class Compilation {
   // Calls Python for the host; what it raises ends the compilation.
   template <class Call>
   Status guarded(const Call& call) {
-    const py::gil_scoped_acquire acquired;
+    if (!interpreter_lives()) return {StatusCode::kModelLoadCanceled, "the interpreter ends"};
+    const GilAcquire acquired;
     try {
       call();
       return {};
     } catch (py::error_already_set& raised) {
       error_.keep(raised);
       return {StatusCode::kFail, "a function of the program raised an exception"};
+    } catch (const std::exception& error) {
+      return {StatusCode::kFail, std::string("a function of the program: ") + error.what()};
     }
   }
 

@@ -1,5 +1,8 @@
 // DLPack: tensors of other libraries, in the memory that these have. The structures are those of
 // version 0 of its C interface, which all libraries understand.
+#include <ephost/element_info.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -99,6 +102,10 @@ Status check_tensor(const DLTensor& tensor) {
     return refuse("the DLPack tensor lies in the memory of device type " +
                   std::to_string(tensor.device.type) + "; copy it to the CPU (type 1)");
   }
+  const bool is_impossible =
+      tensor.rank < 0 || (tensor.rank > 0 && tensor.shape == nullptr) ||
+      std::any_of(tensor.shape, tensor.shape + tensor.rank, [](int64_t one) { return one < 0; });
+  if (is_impossible) return refuse("the DLPack tensor has an impossible shape");
   if (!is_row_major(tensor)) {
     return refuse("the DLPack tensor is not row-major; make it contiguous");
   }
@@ -116,6 +123,15 @@ ElementType type_of_tensor(const DLTensor& tensor, bool is_bool) {
                          " bits in " + std::to_string(wanted.lanes) +
                          " lanes, which is no element type of ONNX; convert it"));
   return ElementType::kUndefined;
+}
+
+DLManagedTensor* tensor_of(const py::object& capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), kCapsuleName) == 0) {
+    raise_if_failed(
+        refuse("from_dlpack takes an object with __dlpack__, or a capsule \"dltensor\" "
+               "that was not used yet"));
+  }
+  return static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsuleName));
 }
 
 }  // namespace
@@ -150,20 +166,20 @@ py::capsule dlpack_of(Value value) {
   return capsule;
 }
 
+bool is_uint8_dlpack(const py::object& capsule) {
+  const DLDataType type = tensor_of(capsule)->tensor.type;
+  return type.code == kUint && type.bits == 8 && type.lanes == 1;
+}
+
 Value value_of_dlpack(const py::object& capsule, bool is_bool) {
-  if (PyCapsule_IsValid(capsule.ptr(), kCapsuleName) == 0) {
-    raise_if_failed(
-        refuse("from_dlpack takes an object with __dlpack__, or a capsule \"dltensor\" "
-               "that was not used yet"));
-  }
-  auto* const managed =
-      static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsuleName));
+  DLManagedTensor* const managed = tensor_of(capsule);
   const DLTensor& tensor = managed->tensor;
   raise_if_failed(check_tensor(tensor));
   const ElementType type = type_of_tensor(tensor, is_bool);
   const std::span<const int64_t> shape(tensor.shape, static_cast<size_t>(tensor.rank));
-  uint64_t bytes = tensor.type.bits / 8;
-  for (const int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
+  const auto stated = tensor_bytes(type, shape);
+  if (!stated) raise_if_failed(refuse("the DLPack tensor has an impossible shape"));
+  const uint64_t bytes = *stated;
   auto* const data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   const auto release = [](DLManagedTensor* used) {
     if (used->deleter != nullptr) used->deleter(used);

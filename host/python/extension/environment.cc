@@ -14,9 +14,27 @@ namespace {
 
 using Metadata = std::map<std::string, std::string>;
 
+// Calls the function of the program for each message. It may come from any thread.
+LoggingFunction logging_of(const py::object& function) {
+  if (function.is_none()) return {};
+  return [kept = keep(function)](const LogMessage& message) {
+    if (!interpreter_lives()) return;
+    const GilAcquire acquired;
+    const auto* const object = static_cast<const PyObject*>(kept.get());
+    const py::handle called(const_cast<PyObject*>(object));
+    try {
+      called(static_cast<int>(message.severity), message.category, message.log_id,
+             message.code_location, message.message);
+    } catch (py::error_already_set& raised) {
+      raised.restore();
+      PyErr_WriteUnraisable(called.ptr());
+    }
+  };
+}
+
 Environment create(std::vector<std::filesystem::path> folders, bool search_default_directories,
                    int log_severity_level, std::string log_id, uint32_t intra_op_num_threads,
-                   uint32_t inter_op_num_threads) {
+                   uint32_t inter_op_num_threads, const py::object& logging_function) {
   EnvironmentOptions options;
   options.plugin_directories = std::move(folders);
   options.search_default_directories = search_default_directories;
@@ -26,16 +44,18 @@ Environment create(std::vector<std::filesystem::path> folders, bool search_defau
   options.log_id = std::move(log_id);
   options.threading.intra_op_num_threads = intra_op_num_threads;
   options.threading.inter_op_num_threads = inter_op_num_threads;
-  const py::gil_scoped_release released;
-  auto environment = Environment::create(options);
-  const py::gil_scoped_acquire acquired;
+  options.logging_function = logging_of(logging_function);
+  auto environment = [&] {
+    const GilRelease released;
+    return Environment::create(options);
+  }();
   return value_of(std::move(environment));
 }
 
 EpDeviceList listed(const Environment& environment,
                     Result<EpDeviceList> (Environment::*list)() const) {
   auto devices = [&] {
-    const py::gil_scoped_release released;
+    const GilRelease released;
     return (environment.*list)();
   }();
   return value_of(std::move(devices));
@@ -45,7 +65,7 @@ EpDeviceList listed(const Environment& environment,
 template <class Function>
 void call(const Function& function) {
   const Status status = [&]() -> Status {
-    const py::gil_scoped_release released;
+    const GilRelease released;
     return function();
   }();
   raise_if_failed(status);
@@ -87,8 +107,8 @@ void bind_environment(py::module_& module) {
            py::arg("plugin_directories") = std::vector<std::filesystem::path>(),
            py::arg("search_default_directories") = true, py::arg("log_severity_level") = -1,
            py::arg("log_id") = "", py::arg("intra_op_num_threads") = 0,
-           py::arg("inter_op_num_threads") = 0)
-      .def("plugins", &Environment::plugins)
+           py::arg("inter_op_num_threads") = 0, py::arg("logging_function").none(true) = py::none())
+      .def("plugins", [](const Environment& self) { return self.plugins(); })
       .def("devices",
            [](const Environment& self) { return listed(self, &Environment::devices).devices; })
       .def("targets",

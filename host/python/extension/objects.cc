@@ -1,5 +1,7 @@
 #include "host/python/extension/objects.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -9,21 +11,27 @@
 namespace ephost::python {
 namespace {
 
-std::atomic<bool> ends = false;
-
 struct Work {
   const BackgroundWork* id;
   const void* owner;
   Cancellation* cancellation;  // null during the callback
+  uint64_t number;             // in the order of the beginnings
 };
 struct AllWork {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Work> list;
+  uint64_t begun = 0;
 };
-AllWork& all() {
-  static auto* const shared = new AllWork;  // threads may outlive static objects
-  return *shared;
+AllWork*& shared_work() {
+  static auto* shared = new AllWork;  // threads may outlive static objects
+  return shared;
+}
+AllWork& all() { return *shared_work(); }
+
+// The runs of a process go on in itself and not in its children, which do not wait for them.
+void forget_work_in_children() {
+  pthread_atfork(nullptr, nullptr, [] { shared_work() = new AllWork; });
 }
 
 // Waits until no work is one of `which`, and ends the runs of these when Ctrl-C is pressed. Looks
@@ -33,7 +41,7 @@ void wait_until_none_is(const Which& which) {
   constexpr auto kPeriod = std::chrono::milliseconds(50);
   Cancellation cancellation;
   const InterruptScope scope(cancellation);
-  const py::gil_scoped_release released;
+  const GilRelease released;
   std::unique_lock lock(all().mutex);
   const auto is_over = [&] { return std::ranges::none_of(all().list, which); };
   while (!all().changed.wait_for(lock, kPeriod, is_over)) {
@@ -44,10 +52,14 @@ void wait_until_none_is(const Which& which) {
   }
 }
 
-// Runs at the exit of the interpreter, while other threads can still have the GIL.
+// Runs at the exit of the interpreter, while other threads can still have the GIL, and may begin
+// runs again and again: those are not waited for.
 void wait_at_exit() {
-  wait_until_none_is([](const Work&) { return true; });
-  ends = true;
+  const uint64_t begun = [] {
+    const std::lock_guard lock(all().mutex);
+    return all().begun;
+  }();
+  wait_until_none_is([begun](const Work& one) { return one.number < begun; });
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
@@ -64,15 +76,15 @@ void raise_if_failed(const Status& status) {
 
 std::shared_ptr<const void> keep(py::object object) {
   return {object.release().ptr(), [](PyObject* kept) {
-            if (ends && PyGILState_Check() == 0) return;
-            const py::gil_scoped_acquire acquired;
+            if (!interpreter_lives() && PyGILState_Check() == 0) return;
+            const GilAcquire acquired;
             Py_DECREF(kept);
           }};
 }
 
 BackgroundWork::BackgroundWork(const void* owner, Cancellation& cancellation) {
   const std::lock_guard lock(all().mutex);
-  all().list.push_back({this, owner, &cancellation});
+  all().list.push_back({this, owner, &cancellation, all().begun++});
 }
 
 BackgroundWork::~BackgroundWork() {
@@ -83,7 +95,8 @@ BackgroundWork::~BackgroundWork() {
 
 void BackgroundWork::begin_callback() {
   const std::lock_guard lock(all().mutex);
-  std::ranges::find(all().list, this, &Work::id)->cancellation = nullptr;
+  const auto found = std::ranges::find(all().list, this, &Work::id);
+  if (found != all().list.end()) found->cancellation = nullptr;
   all().changed.notify_all();
 }
 
@@ -121,5 +134,7 @@ PYBIND11_MODULE(_ephost, module) {
   bind_session(module);
   bind_compilation(module);
   bind_reports(module);
+  refuse_unconstructed_objects(module);
+  forget_work_in_children();
   py::module_::import("atexit").attr("register")(py::cpp_function(wait_at_exit));
 }

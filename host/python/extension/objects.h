@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-namespace ephost::python {
+#include "host/python/extension/gil.h"
 
-namespace py = pybind11;
+namespace ephost::python {
 
 // Raises a failure as the exception of its code (errors.py). Needs the GIL.
 void raise_if_failed(const Status& status);
@@ -105,7 +105,7 @@ auto interruptible(Cancellation& cancellation, CallbackError& error, const Work&
   for (;;) {
     auto result = [&] {
       const InterruptScope scope(cancellation);
-      const py::gil_scoped_release released;
+      const GilRelease released;
       return work();
     }();
     const bool was_interrupted = cancellation.take_interrupt();
@@ -120,6 +120,9 @@ auto interruptible(Cancellation& cancellation, const Work& work) -> decltype(wor
   CallbackError none;
   return interruptible(cancellation, none, work);
 }
+
+// Makes it a TypeError to use an object of the module's classes that no __init__ has made.
+void refuse_unconstructed_objects(const py::module_& module);
 
 void bind_values(py::module_& module);
 void bind_environment(py::module_& module);

@@ -41,7 +41,8 @@ std::string run_entry(const RunOptionsObject& options, const std::string& key) {
   for (const auto& [known, value] : options.values.config_entries) {
     if (known == key) return value;
   }
-  raise_if_failed({StatusCode::kNotFound, "the run options have no entry \"" + key + "\""});
+  raise_if_failed(
+      {StatusCode::kNotFound, "RunOptions does not have configuration with key: " + key});
   return {};
 }
 
@@ -49,8 +50,10 @@ void bind_run_options(py::module_& module) {
   using Options = RunOptionsObject;
   py::class_<Options>(module, "RunOptions")
       .def(py::init<>())
-      .def_property("terminate", &Options::terminate, &Options::set_terminate,
-                    "True ends the runs that have these options, and further ones at once.")
+      .def_property(
+          "terminate", [](const Options& self) { return self.terminate(); },
+          [](Options& self, bool value) { self.set_terminate(value); },
+          "True ends the runs that have these options, and further ones at once.")
       .def_property(
           "timeout", [](const Options& self) { return self.timeout_seconds; }, &set_timeout,
           "Seconds after which a run ends with an error; None: never.")
@@ -86,7 +89,8 @@ void set_progress(SessionOptionsObject& self, const py::function& progress) {
   self.values.set_progress_func(
       [kept, error = self.error, cancellation = self.cancellation](
           std::string_view provider, double fraction, std::string_view message) {
-        const py::gil_scoped_acquire acquired;
+        if (!interpreter_lives()) return;
+        const GilAcquire acquired;
         const auto* const function = static_cast<const PyObject*>(kept.get());
         try {
           py::handle(const_cast<PyObject*>(function))(std::string(provider), fraction,

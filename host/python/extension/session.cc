@@ -19,8 +19,39 @@ namespace {
 
 using Names = std::optional<std::vector<std::string>>;
 
-struct BindingObject {
-  IoBinding binding;
+// For one thread at a time. The GIL guards the flag, and everything but a run, which gives it up.
+class BindingObject {
+ public:
+  explicit BindingObject(IoBinding binding) : binding_(std::move(binding)) {}
+
+  [[nodiscard]] IoBinding& unused() {
+    if (is_running_) {
+      raise_if_failed({StatusCode::kFail,
+                       "the binding is in use by a run in another thread; give each thread a "
+                       "binding of its own"});
+    }
+    return binding_;
+  }
+
+  template <class Run>
+  void run(const Run& run) {
+    IoBinding& binding = unused();
+    is_running_ = true;
+    const Status status = [&] {
+      try {
+        return run(binding);
+      } catch (...) {
+        is_running_ = false;
+        throw;
+      }
+    }();
+    is_running_ = false;
+    raise_if_failed(status);
+  }
+
+ private:
+  IoBinding binding_;
+  bool is_running_ = false;
 };
 
 class SessionObject {
@@ -38,9 +69,8 @@ class SessionObject {
         })) {}
   ~SessionObject() {
     wait_for_background_runs(this);
-    PyThreadState* const state = PyEval_SaveThread();
+    const GilRelease released;
     session_.reset();  // waits for callbacks, which need the GIL
-    PyEval_RestoreThread(state);
   }
   SessionObject(const SessionObject&) = delete;
   SessionObject& operator=(const SessionObject&) = delete;
@@ -77,7 +107,7 @@ class SessionObject {
     auto run =
         std::make_shared<BackgroundRun>(this, given, py::make_tuple(callback, user_data, options));
     const Status started = [&] {
-      const py::gil_scoped_release released;
+      const GilRelease released;
       return session_->run_async(
           inputs, wanted(names),
           [run](const Status& status, std::vector<Value> outputs) mutable {
@@ -92,8 +122,10 @@ class SessionObject {
 
   void run_with_binding(BindingObject& binding, RunOptionsObject* options) {
     RunScope scope(options);
-    raise_if_failed(interruptible(scope.cancellation(),
-                                  [&] { return session_->run(binding.binding, scope.options()); }));
+    binding.run([&](IoBinding& bound) {
+      return interruptible(scope.cancellation(),
+                           [&] { return session_->run(bound, scope.options()); });
+    });
   }
 
  private:
@@ -113,7 +145,12 @@ class SessionObject {
 
   // In the thread of the run. Nothing may leave it.
   static void finish(BackgroundRun& run, const Status& status, std::vector<Value> outputs) {
-    const py::gil_scoped_acquire acquired;
+    if (!interpreter_lives()) {
+      static_cast<void>(run.scope.release());  // what it refers to is Python's
+      static_cast<void>(run.objects.release());
+      return;
+    }
+    const GilAcquire acquired;
     run.end();
     const py::tuple objects = py::reinterpret_steal<py::tuple>(run.objects.release());
     try {
@@ -128,6 +165,9 @@ class SessionObject {
       objects[0](results, objects[1], error);
     } catch (py::error_already_set& raised) {
       raised.restore();
+      PyErr_WriteUnraisable(objects[0].ptr());
+    } catch (const std::exception& raised) {
+      PyErr_SetString(PyExc_RuntimeError, raised.what());
       PyErr_WriteUnraisable(objects[0].ptr());
     }
   }
@@ -145,6 +185,7 @@ class SessionObject {
   std::vector<NamedValue> values_of(const py::dict& feeds) const {
     std::vector<NamedValue> inputs;
     inputs.reserve(feeds.size());
+    const size_t size = feeds.size();
     for (const auto& [key, object] : feeds) {
       if (!py::isinstance<py::str>(key) || PyUnicode_AsUTF8(key.ptr()) == nullptr) {
         PyErr_Clear();
@@ -159,6 +200,9 @@ class SessionObject {
                         ? value_of_array(py::reinterpret_borrow<py::array>(object))
                         : value_of_object(py::reinterpret_borrow<py::object>(object), input(name));
       inputs.push_back({std::move(name), std::move(value)});
+      if (feeds.size() != size) {
+        throw std::runtime_error("the dict of inputs changed size while a run read it");
+      }
     }
     return inputs;
   }
@@ -208,16 +252,6 @@ void bind_descriptions(py::module_& module) {
                                                   self.custom_metadata_map.end());
       });
   py::class_<MemoryInfo>(module, "MemoryInfo")
-      .def(py::init([](std::string name, int /*allocator_type*/, int device_id, int memory_type) {
-             MemoryInfo info;
-             info.device_type = name == "Cpu" ? "cpu" : name;
-             info.name = std::move(name);
-             info.device_id = device_id;
-             info.memory_type = static_cast<MemoryType>(memory_type);
-             return info;
-           }),
-           py::arg("name"), py::arg("allocator_type"), py::arg("device_id"), py::arg("memory_type"),
-           "`allocator_type` has no effect.")
       .def_readonly("name", &MemoryInfo::name)
       .def_readonly("device_type", &MemoryInfo::device_type)
       .def_readonly("device_id", &MemoryInfo::device_id)
@@ -246,13 +280,13 @@ void bind_binding(py::module_& module) {
       .def(
           "bind_input",
           [](Self& self, const std::string& name, const Value& value) {
-            raise_if_failed(self.binding.bind_input(name, value));
+            raise_if_failed(self.unused().bind_input(name, value));
           },
           py::arg("name"), py::arg("value"))
       .def(
           "bind_output",
           [](Self& self, const std::string& name, const Value& value) {
-            raise_if_failed(self.binding.bind_output(name, value));
+            raise_if_failed(self.unused().bind_output(name, value));
           },
           py::arg("name"), py::arg("value"))
       .def(
@@ -262,13 +296,13 @@ void bind_binding(py::module_& module) {
             if (device_type != "cpu") memory.name = device_type;
             memory.device_type = device_type;
             memory.device_id = device_id;
-            raise_if_failed(self.binding.bind_output(name, memory));
+            raise_if_failed(self.unused().bind_output(name, memory));
           },
           py::arg("name"), py::arg("device_type"), py::arg("device_id"))
-      .def("clear_inputs", [](Self& self) { self.binding.clear_bound_inputs(); })
-      .def("clear_outputs", [](Self& self) { self.binding.clear_bound_outputs(); })
-      .def("outputs", [](const Self& self) { return self.binding.outputs(); })
-      .def("output_names", [](const Self& self) { return self.binding.output_names(); });
+      .def("clear_inputs", [](Self& self) { self.unused().clear_bound_inputs(); })
+      .def("clear_outputs", [](Self& self) { self.unused().clear_bound_outputs(); })
+      .def("outputs", [](Self& self) { return self.unused().outputs(); })
+      .def("output_names", [](Self& self) { return self.unused().output_names(); });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ ElementType type_of(int number) { return static_cast<ElementType>(number); }
 Value of_bytes(int type, const Shape& shape, py::array_t<uint8_t, py::array::c_style> buffer) {
   auto* const data = reinterpret_cast<std::byte*>(const_cast<uint8_t*>(buffer.data()));
   const std::span<std::byte> memory(data, static_cast<size_t>(buffer.nbytes()));
-  return value_of(Value::share(type_of(type), shape, memory, keep(std::move(buffer))));
+  return value_of(Value::share(type_of(type), shape, memory, keep_memory(std::move(buffer))));
 }
 
 // Memory of the program, which must outlive the value.
@@ -122,7 +122,7 @@ void bind_values(py::module_& module) {
           "address",
           [](const Value& value) { return reinterpret_cast<uintptr_t>(value.bytes().data()); })
       .def_property_readonly("memory", [](const Value& value) { return value.memory_info().name; })
-      .def("parts", &Value::parts)
+      .def("parts", [](const Value& value) { return value.parts(); })
       .def("strings", &strings)
       .def("bytes", &bytes_of)
       .def("object", [](const Value& value) { return object_of(value); })
@@ -130,6 +130,7 @@ void bind_values(py::module_& module) {
       .def("update", &update, py::arg("array"))
       .def("dense", [](const Value& value) { return value_of(value.to_dense()); });
 
+  module.def("is_uint8_dlpack", &is_uint8_dlpack, py::arg("capsule"));
   module.def(
       "element_type_name", [](int type) { return std::string(element_type_name(type_of(type))); },
       py::arg("element_type"));

@@ -1,2 +1,2 @@
 """The same as onnxruntime_pybind11_state, under onnxruntime's other name."""
-from .onnxruntime_pybind11_state import *  # noqa: F403
+from ephost.capi.onnxruntime_pybind11_state import *  # noqa: F403

@@ -1,8 +1,4 @@
-"""ephost as a backend of the ONNX project: `onnx.backend.base.Backend`. Needs the package onnx.
-
-    import ephost.backend
-    outputs = ephost.backend.prepare(model).run([image])
-"""
+"""The backend's classes, with onnxruntime's names beside ours."""
 from __future__ import annotations
 
 import os
@@ -13,9 +9,11 @@ import onnx
 from onnx import helper, numpy_helper
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
 
-from . import _dtypes, _ephost, _values
-from ._enums import ValueKind
-from ._session import InferenceSession
+from ephost import _dtypes, _ephost, _values
+from ephost._adapters import RunOptions
+from ephost._enums import ValueKind
+from ephost._options import SessionOptions
+from ephost._session import InferenceSession
 
 
 class EphostRep(BackendRep):
@@ -28,17 +26,38 @@ class EphostRep(BackendRep):
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """`inputs` are by name, or in the model's order, or a single one. Arrays are those that the package onnx uses
-        for each element type, which may differ from those of `InferenceSession.run`; `kwargs` may have run_options."""
+        for each element type, which may differ from those of `InferenceSession.run`; `kwargs` may have run_options, and
+        attributes of RunOptions."""
         described = {one.name: one for one in self._inputs}
-        if isinstance(inputs, np.ndarray):
+        if isinstance(inputs, np.ndarray) or self._is_map(inputs):
             inputs = [inputs]
         if not isinstance(inputs, Mapping):
             if len(inputs) > len(self._inputs):
                 raise ValueError(f"the model has {len(self._inputs)} inputs, and is given {len(inputs)}")
             inputs = dict(zip(described, inputs))
         feeds = [(name, _value_of(given, described.get(name))) for name, given in inputs.items()]
-        values = self.session._session.run_values(None, feeds, kwargs.get("run_options"))
+        values = self.session._session.run_values(None, feeds, _run_options(kwargs))
         return namedtupledict("Outputs", self._outputs)(*map(_object_of, values))
+
+    def _is_map(self, inputs: Any) -> bool:
+        """Whether a dict is the model's single input itself, and not its inputs by name."""
+        return isinstance(inputs, Mapping) and len(self._inputs) == 1 and self._inputs[0].kind == ValueKind.MAP \
+            and set(inputs) != {self._inputs[0].name}
+
+
+def _run_options(given: Mapping[str, Any]) -> _ephost.RunOptions | None:
+    options = given.get("run_options")
+    stated = {name: value for name, value in given.items() if _is_attribute(RunOptions, name)}
+    if stated:
+        options = options or RunOptions()
+        for name, value in stated.items():
+            setattr(options, name, value)
+    return options
+
+
+def _is_attribute(of: type, name: str) -> bool:
+    """Of options, where those of sessions and of runs may be given together."""
+    return not name.startswith("_") and hasattr(of, name) and not callable(getattr(of, name))
 
 
 class EphostBackend(Backend):
@@ -57,18 +76,23 @@ class EphostBackend(Backend):
 
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> EphostRep:
-        """`model` is a ModelProto, the bytes of one, or a path; `kwargs` are arguments of InferenceSession."""
+        """`model` is a ModelProto, the bytes of one, a path, a session, or what this returns. `kwargs` are arguments of
+        InferenceSession, and attributes of SessionOptions."""
+        if isinstance(model, EphostRep):
+            return model
+        if isinstance(model, InferenceSession):
+            return EphostRep(model)
         if not cls.supports_device(device):
             raise ValueError(f"there is no device {device}; inputs and outputs lie in host memory, \"CPU\"")
         if isinstance(model, onnx.ModelProto):
             model = model.SerializeToString()
         elif not isinstance(model, (bytes, str, os.PathLike)):
             raise TypeError(f"a model is a ModelProto, bytes or a path, not a {type(model).__name__}")
-        return EphostRep(InferenceSession(model, **kwargs))
+        return EphostRep(InferenceSession(model, **_session_arguments(kwargs)))
 
     @classmethod
     def run_model(cls, model: Any, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:
-        return cls.prepare(model, device, **kwargs).run(inputs)
+        return cls.prepare(model, device, **kwargs).run(inputs, **kwargs)
 
     @classmethod
     def run_node(cls, node: onnx.NodeProto, inputs: Any, device: str = "CPU",
@@ -76,6 +100,18 @@ class EphostBackend(Backend):
         """`kwargs` may have opset_version, and arguments of InferenceSession."""
         version = kwargs.pop("opset_version", onnx.defs.onnx_opset_version())
         return cls.run_model(_model_of(node, inputs, version), inputs, device, **kwargs)
+
+
+def _session_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is for runs only."""
+    arguments = {name: value for name, value in given.items() if name != "run_options"}
+    stated = {name: value for name, value in arguments.items() if _is_attribute(SessionOptions, name)}
+    if stated:
+        arguments["sess_options"] = options = (arguments.get("sess_options") or SessionOptions())._copy()
+        for name, value in stated.items():
+            setattr(options, name, value)
+    return {name: value for name, value in arguments.items()
+            if name not in stated and not _is_attribute(RunOptions, name)}
 
 
 def _value_of(given: Any, description: _ephost.ValueDescription | None) -> _ephost.Value:
@@ -128,8 +164,10 @@ def _model_of(node: onnx.NodeProto, inputs: Any, version: int) -> onnx.ModelProt
     return helper.make_model(graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets))
 
 
+OnnxRuntimeBackend = EphostBackend
+OnnxRuntimeBackendRep = EphostRep
 is_compatible = EphostBackend.is_compatible
 prepare = EphostBackend.prepare
-run_model = EphostBackend.run_model
+run = run_model = EphostBackend.run_model
 run_node = EphostBackend.run_node
 supports_device = EphostBackend.supports_device
