@@ -239,10 +239,16 @@ time.sleep(0.2)
 
 THREADS_AT_THE_END = BEGIN + """
 session = ort.InferenceSession(model)
+options = ort.SessionOptions()
+options.set_progress_function(lambda *_: None)
 
 def run():
     while True:
         session.run(None, {"x": x})
+
+def create():
+    while True:
+        ort.InferenceSession(model, options, ["dnnl"]).run(None, {"x": x})
 
 def bind():
     binding = session.io_binding()
@@ -251,7 +257,12 @@ def bind():
         binding.bind_output("y")
         session.run_with_iobinding(binding)
 
-for work in (run, run, bind):
+def run_in_background():
+    while True:
+        session.run_async(None, {"x": x}, lambda *_: time.sleep(0.001))
+        time.sleep(0.0001)
+
+for work in (run, run, create, create, bind, run_in_background):
     threading.Thread(target=work, daemon=True).start()
 time.sleep(0.3)
 """

@@ -86,7 +86,13 @@ class Compilation {
   template <class Call>
   Status guarded(const Call& call) {
     if (!interpreter_lives()) return {StatusCode::kModelLoadCanceled, "the interpreter ends"};
-    const GilAcquire acquired;
+    Status status;
+    in_python([&] { status = raised_by(call); });
+    return status;
+  }
+
+  template <class Call>
+  Status raised_by(const Call& call) {
     try {
       call();
       return {};
@@ -106,16 +112,20 @@ class Compilation {
     has_functions_ = true;
     options_.output_model_write_func = [this,
                                         write = shared(write)](std::span<const std::byte> bytes) {
-      return guarded([&] { (*write)(copy_of(bytes)); });
+      return guarded(
+          [&] { static_cast<void>(call_function(*write, py::make_tuple(copy_of(bytes)))); });
     };
   }
 
   void set_write_data(const py::function& write) {
     has_functions_ = true;
-    options_.ep_context_data_write_func =
-        [this, write = shared(write)](std::string_view name, std::span<const std::byte> bytes) {
-          return guarded([&] { (*write)(std::string(name), copy_of(bytes)); });
-        };
+    options_.ep_context_data_write_func = [this, write = shared(write)](
+                                              std::string_view name,
+                                              std::span<const std::byte> bytes) {
+      return guarded([&] {
+        static_cast<void>(call_function(*write, py::make_tuple(std::string(name), copy_of(bytes))));
+      });
+    };
   }
 
   // The function takes name, value and None or (file, offset, size), and returns a number.
@@ -133,7 +143,9 @@ class Compilation {
                                     info.external->byte_size);
         }
         location = static_cast<InitializerLocation>(
-            (*place)(std::string(info.name), std::move(value), external).cast<int>());
+            call_function(*place,
+                          py::make_tuple(std::string(info.name), std::move(value), external))
+                .cast<int>());
       }));
       return location;
     };

@@ -19,16 +19,18 @@ LoggingFunction logging_of(const py::object& function) {
   if (function.is_none()) return {};
   return [kept = keep(function)](const LogMessage& message) {
     if (!interpreter_lives()) return;
-    const GilAcquire acquired;
     const auto* const object = static_cast<const PyObject*>(kept.get());
     const py::handle called(const_cast<PyObject*>(object));
-    try {
-      called(static_cast<int>(message.severity), message.category, message.log_id,
-             message.code_location, message.message);
-    } catch (py::error_already_set& raised) {
-      raised.restore();
-      PyErr_WriteUnraisable(called.ptr());
-    }
+    in_python([&] {
+      try {
+        static_cast<void>(call_function(
+            called, py::make_tuple(static_cast<int>(message.severity), message.category,
+                                   message.log_id, message.code_location, message.message)));
+      } catch (py::error_already_set& raised) {
+        raised.restore();
+        PyErr_WriteUnraisable(called.ptr());
+      }
+    });
   };
 }
 

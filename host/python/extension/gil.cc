@@ -1,16 +1,23 @@
 #include "host/python/extension/gil.h"
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 namespace ephost::python {
-namespace {
 
-[[noreturn]] void wait_for_end_of_process() {
+void wait_for_end_of_process() {
   for (;;) pause();
 }
 
-}  // namespace
+py::object call_function(py::handle function, const py::tuple& arguments) {
+  PyObject* result = nullptr;
+  try {
+    result = PyObject_CallObject(function.ptr(), arguments.ptr());
+  } catch (abi::__forced_unwind&) {
+    wait_for_end_of_process();
+  }
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
 
 GilRelease::~GilRelease() {
   try {

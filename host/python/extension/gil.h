@@ -3,6 +3,7 @@
 // process would be terminated. Such a thread waits for the end of the process instead.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 
 #include <optional>
@@ -36,5 +37,20 @@ class GilAcquire {
  private:
   std::optional<py::gil_scoped_acquire> acquired_;
 };
+
+// Does in Python what `work` does, in a thread that a function of the program keeps busy perhaps
+// until the interpreter ends.
+[[noreturn]] void wait_for_end_of_process();
+template <class Work>
+void in_python(const Work& work) {
+  const GilAcquire acquired;
+  try {
+    work();
+  } catch (abi::__forced_unwind&) {
+    wait_for_end_of_process();
+  }
+}
+// Calls an object of Python with a tuple of arguments, from such work.
+[[nodiscard]] py::object call_function(py::handle function, const py::tuple& arguments);
 
 }  // namespace ephost::python

@@ -90,15 +90,17 @@ void set_progress(SessionOptionsObject& self, const py::function& progress) {
       [kept, error = self.error, cancellation = self.cancellation](
           std::string_view provider, double fraction, std::string_view message) {
         if (!interpreter_lives()) return;
-        const GilAcquire acquired;
         const auto* const function = static_cast<const PyObject*>(kept.get());
-        try {
-          py::handle(const_cast<PyObject*>(function))(std::string(provider), fraction,
-                                                      std::string(message));
-        } catch (py::error_already_set& raised) {
-          error->keep(raised);
-          cancellation->interrupt();
-        }
+        in_python([&] {
+          try {
+            static_cast<void>(call_function(
+                const_cast<PyObject*>(function),
+                py::make_tuple(std::string(provider), fraction, std::string(message))));
+          } catch (py::error_already_set& raised) {
+            error->keep(raised);
+            cancellation->interrupt();
+          }
+        });
       });
 }
 

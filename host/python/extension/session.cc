@@ -150,7 +150,10 @@ class SessionObject {
       static_cast<void>(run.objects.release());
       return;
     }
-    const GilAcquire acquired;
+    in_python([&] { call_back(run, status, std::move(outputs)); });
+  }
+
+  static void call_back(BackgroundRun& run, const Status& status, std::vector<Value> outputs) {
     run.end();
     const py::tuple objects = py::reinterpret_steal<py::tuple>(run.objects.release());
     try {
@@ -162,7 +165,7 @@ class SessionObject {
       } catch (py::error_already_set& failure) {
         error = failure.value();
       }
-      objects[0](results, objects[1], error);
+      static_cast<void>(call_function(objects[0], py::make_tuple(results, objects[1], error)));
     } catch (py::error_already_set& raised) {
       raised.restore();
       PyErr_WriteUnraisable(objects[0].ptr());
