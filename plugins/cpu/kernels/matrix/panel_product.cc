@@ -99,7 +99,9 @@ void multiply_rows(const ProductShape& shape, PanelTile tile, int64_t rows) {
 
 void multiply_panels(const ProductShape& shape, const float* a, const float* panels,
                      const float* bias, float* y) {
-  const auto [m, k, n] = std::array{shape.m, shape.k, shape.n};
+  const int64_t m = shape.m;
+  const int64_t k = shape.k;
+  const int64_t n = shape.n;
   const int64_t panel_count = (n + kPanelColumns - 1) / kPanelColumns;
   const int64_t chunk =
       std::clamp<int64_t>(kCachedNumbers / k / kTileRows, 1, 16) * kTileRows;  // rows of A
