@@ -141,8 +141,12 @@ class Assembler {
     }
     const uint32_t buffer = output_buffer(op, choice.output, arguments);
     arguments.push_back({DNNL_ARG_DST, buffer, choice.output});
-    builder_.add_step(choice.descriptor, arguments, describe(op),
-                      static_cast<uint32_t>(&op - recipe_.ops.data()));
+    const auto index = static_cast<uint32_t>(&op - recipe_.ops.data());
+    if (choice.own != nullptr) {
+      builder_.add_own_step(choice.own, arguments.front(), arguments.back(), describe(op), index);
+    } else {
+      builder_.add_step(choice.descriptor, arguments, describe(op), index);
+    }
     // Every output form divides the dimensions of a row-major layout, or has the tensor's own.
     places_.place(op.output,
                   {buffer, reshape_view(choice.output, recipe_.dims(op.output)).value()});

@@ -13,6 +13,7 @@ namespace {
 
 void create_primitive(Program& program, std::size_t i) {
   Step& step = program.steps[i];
+  if (step.own != nullptr) return;
   try {
     step.primitive = dnnl::primitive(step.descriptor.get());
     step.descriptor = {};  // the primitive has a copy of these thousands of bytes

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "plugins/dnnl/executor/constants.h"
+#include "plugins/dnnl/executor/own_kernel.h"
 #include "plugins/dnnl/library/descriptor.h"
 
 namespace ephost_dnnl {
@@ -40,6 +42,8 @@ inline constexpr uint32_t kNoOp = std::numeric_limits<uint32_t>::max();
 struct Step {
   dnnl::primitive_desc_base descriptor;  // until the primitive exists
   dnnl::primitive primitive;
+  // In the place of a primitive: reads the first argument and writes the second.
+  std::shared_ptr<const OwnKernel> own;
   std::vector<StepArgument> arguments;
   uint32_t op = kNoOp;  // the operation of the recipe that it computes; none for reorders
   std::string label;    // "Convolution 'layer1/conv'", for messages

@@ -80,13 +80,19 @@ class DnnlComputation::Binding {
   void execute(eph::Run& run) {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+      const Step& step = program().steps[i];
+      if (step.own != nullptr) {
+        step.own->run(memories_[step.arguments[0].view].get_data_handle(),
+                      memories_[step.arguments[1].view].get_data_handle());
+        continue;
+      }
       const std::vector<dnnl_exec_arg_t>& arguments = arguments_[i];
       const dnnl_status_t status =
-          dnnl_primitive_execute(program().steps[i].primitive.get(), stream_.get(),
+          dnnl_primitive_execute(step.primitive.get(), stream_.get(),
                                  static_cast<int>(arguments.size()), arguments.data());
       if (status != dnnl_success) {
-        throw StepFailed(i, "oneDNN failed to run " + program().steps[i].label + " (status " +
-                                std::to_string(status) + ")");
+        throw StepFailed(
+            i, "oneDNN failed to run " + step.label + " (status " + std::to_string(status) + ")");
       }
     }
     stream_.wait();

@@ -52,8 +52,21 @@ void ProgramBuilder::add_step(const dnnl::primitive_desc_base& descriptor,
   if (scratchpad.get_size() > 0) {
     all.push_back({DNNL_ARG_SCRATCHPAD, add_workspace(scratchpad.get_size()), scratchpad});
   }
+  append(std::move(step), all);
+}
+
+void ProgramBuilder::add_own_step(std::shared_ptr<const OwnKernel> own, const Argument& from,
+                                  const Argument& to, std::string label, uint32_t op) {
+  Step step;
+  step.own = std::move(own);
+  step.op = op;
+  step.label = std::move(label);
+  append(std::move(step), {from, to});
+}
+
+void ProgramBuilder::append(Step step, const std::vector<Argument>& arguments) {
   const auto now = static_cast<uint32_t>(program_.steps.size());
-  for (const Argument& argument : all) {
+  for (const Argument& argument : arguments) {
     BufferLifetime& lifetime = lifetimes_[argument.buffer];
     lifetime.first = std::min(lifetime.first, now);
     lifetime.last = std::max(lifetime.last, now);

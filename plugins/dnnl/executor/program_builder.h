@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,9 @@ class ProgramBuilder {
   // Adds a step with these arguments and its scratchpad.
   void add_step(const dnnl::primitive_desc_base& descriptor, const std::vector<Argument>& arguments,
                 std::string label, uint32_t op = kNoOp);
+  // Adds a step that is no primitive and reads one argument.
+  void add_own_step(std::shared_ptr<const OwnKernel> own, const Argument& from, const Argument& to,
+                    std::string label, uint32_t op);
   // Adds a copy from one buffer and layout to another. Throws NoPrimitive.
   void add_reorder(uint32_t from_buffer, const Descriptor& from, uint32_t to_buffer,
                    const Descriptor& to, std::string label);
@@ -41,6 +45,8 @@ class ProgramBuilder {
  private:
   uint32_t add_buffer(Buffer buffer);
   uint32_t view(uint32_t buffer, const Descriptor& layout);
+  // Adds a step with these arguments.
+  void append(Step step, const std::vector<Argument>& arguments);
 
   const dnnl::engine& engine_;
   Program program_;

@@ -1,5 +1,7 @@
 // Pooling, element-wise operations, reductions and concatenation, which take their input in any
 // layout.
+#include <numeric>
+
 #include "plugins/dnnl/executor/primitives/primitive_attempt.h"
 
 namespace ephost_dnnl {
@@ -77,24 +79,29 @@ PrimitiveChoice Attempt::make(const Binary& op) const {
   return result;
 }
 
-// An eltwise primitive requantises faster than a reorder where the type stays the same.
+// The library multiplies by the inverse of a scale, and rounds after it has added the zero point.
+PrimitiveChoice Attempt::quantization(const Conversion& op) const {
+  if (assumption_.implementation > 0) throw NoPrimitive("no further implementation");
+  const Dims& dims = input(0).dims;
+  Dims same_order(dims.size());
+  std::iota(same_order.begin(), same_order.end(), 0);
+  // The kernel knows no blocks and no padding.
+  Descriptor from = layout_of(0);
+  if (!transpose_view(from, same_order)) from = row_major(dims, type(0));
+  PrimitiveChoice result;
+  result.own = make_quantization(op, type(0), element_count(dims));
+  result.inputs = {{DNNL_ARG_FROM, false, 0, from}};
+  result.output = with_type(from, op.type);
+  return result;
+}
+
 PrimitiveChoice Attempt::make(const Conversion& op) const {
-  const Descriptor from = layout_of(0);
-  const double scale = double{op.input_scale} / op.output_scale;
-  if (type(0) == op.type) {
-    const dnnl::primitive_attr with = attributes(request_.output_dims);
-    const double offset = static_cast<double>(op.output_zero_point) -
-                          scale * static_cast<double>(op.input_zero_point);
-    return choice(describe_eltwise(settings(with), dnnl::algorithm::eltwise_linear, from,
-                                   static_cast<float>(scale), static_cast<float>(offset)),
-                  {DNNL_ARG_SRC});
-  }
-  const Descriptor to = with_type(from, op.type);
+  if (is_integer(op.type)) return quantization(op);
+  const Descriptor from = layout_of(0), to = with_type(from, op.type);
   dnnl::primitive_attr with = attributes(request_.output_dims);
   QuantizationAttributes quantization(with);
-  quantization.scale_reorder(static_cast<float>(scale));
+  quantization.scale_reorder(op.input_scale);
   quantization.set_zero_point(DNNL_ARG_FROM, op.input_zero_point);
-  quantization.set_zero_point(DNNL_ARG_TO, op.output_zero_point);
   PrimitiveChoice result;
   result.descriptor = describe_reorder(settings(with), from, to);
   result.inputs = {{DNNL_ARG_FROM, false, 0, from}};

@@ -70,6 +70,7 @@ std::optional<StepTouch> find_touch(const dnnl::primitive& primitive,
 std::optional<StepTouch> find_touch(const Program& program, std::size_t step,
                                     const dnnl::engine& engine) {
   const Step& tried = program.steps[step];
+  if (tried.own != nullptr) return std::nullopt;
   std::vector<TrialArgument> arguments;
   for (const StepArgument& argument : tried.arguments) {
     const View& view = program.views[argument.view];

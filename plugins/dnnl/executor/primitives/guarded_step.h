@@ -37,8 +37,8 @@ struct StepTouch {
                                                   const std::vector<TrialArgument>& arguments,
                                                   const dnnl::engine& engine);
 
-// The same for a step of a program, with copies of the program's constants and parameters. Throws
-// StepFailed where the library refuses.
+// The same for a step of a program that is a primitive, with copies of the program's constants and
+// parameters. Throws StepFailed where the library refuses.
 [[nodiscard]] std::optional<StepTouch> find_touch(const Program& program, std::size_t step,
                                                   const dnnl::engine& engine);
 

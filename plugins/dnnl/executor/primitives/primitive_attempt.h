@@ -51,6 +51,9 @@ class Attempt {
   // Layout of input i under the assumption.
   [[nodiscard]] Descriptor layout_of(std::size_t i) const;
 
+  // Quantises or requantises with code of the provider's own.
+  [[nodiscard]] PrimitiveChoice quantization(const Conversion& op) const;
+
   // Attributes with a scratchpad that the caller provides and the post-ops, whose operands are seen
   // in the form of the primitive's output.
   [[nodiscard]] dnnl::primitive_attr attributes(const Dims& output_form) const;

@@ -51,7 +51,7 @@ std::optional<PrimitiveChoice> attempt(const PrimitiveRequest& request,
     PrimitiveChoice choice =
         std::visit([&](const auto& op) { return Attempt(request, assumption, engine).make(op); },
                    request.op->parameters);
-    choice.is_reference = is_reference(choice.descriptor, *request.op);
+    choice.is_reference = choice.own == nullptr && is_reference(choice.descriptor, *request.op);
     return choice;
   } catch (const dnnl::error& error) {
     reason = error.what();

@@ -4,6 +4,7 @@
 // library can do.
 #pragma once
 
+#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/dnnl/executor/own_kernel.h"
 #include "plugins/dnnl/library/descriptor.h"
 #include "plugins/dnnl/library/quantization.h"
 #include "plugins/dnnl/recipe/recipe.h"
@@ -58,6 +60,7 @@ struct ChosenInput {
 
 struct PrimitiveChoice {
   dnnl::primitive_desc_base descriptor;
+  std::shared_ptr<const OwnKernel> own;  // in the place of a primitive
   std::vector<ChosenInput> inputs;  // without the operand of a sum: that is the output's memory
   std::vector<ParameterArgument> parameters;  // scales and zero points
   Descriptor output;                          // likewise in the primitive's form
