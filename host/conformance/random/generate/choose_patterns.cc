@@ -157,7 +157,7 @@ Name add_round_trip(RandomGraph& graph, const std::string& x) {
       std::fmax(std::fabs(graph.quantile(x, 0)), std::fabs(graph.quantile(x, 1)));
   const double step = std::fmax(largest, 0.01) / dice.real(60, 150);
   const std::string scale = graph.constant({}, {step, step});
-  const std::string zero_point = graph.int8({}, {dice.roll(-20, 20)});
+  const std::string zero_point = graph.int8({}, {dice.one_in(3) ? 0 : dice.roll(-20, 20)});
   const Name quantized = graph.add(Draft("QuantizeLinear", {x, scale, zero_point}));
   if (!quantized) return std::nullopt;
   return graph.add(Draft("DequantizeLinear", {*quantized, scale, zero_point}));
@@ -187,6 +187,29 @@ bool add_quantized_block(RandomGraph& graph) {
   return y.has_value();
 }
 
+// A quantised result whose channels fill no vector, of arithmetic with another tensor of its shape:
+// what follows a convolution writes bytes.
+bool add_narrow_bytes(RandomGraph& graph) {
+  static const Dims kChannels = {1, 3, 4, 5, 7, 9, 12, 13, 17, 20};
+  if (graph.opset() < 13) return false;
+  const auto x = graph.pick(3, 5);
+  if (!x || graph.is_open(*x, 1)) return false;
+  Dice& dice = graph.dice();
+  Dims shape = {dice.pick(kChannels), graph.dims(*x)[1]};
+  const int64_t depth = shape[1];
+  shape.insert(shape.end(), graph.dims(*x).size() - 2, 1);
+  Name y = graph.add(Draft("Conv", {*x, graph.weights(shape, Range::weights(depth))}));
+  if (!y) return false;
+  bool is_open = false;
+  for (std::size_t i = 0; i < graph.dims(*y).size(); ++i) is_open |= graph.is_open(*y, i);
+  const Name other = is_open || dice.one_in(2) ? graph.add(Draft("Relu", {*y}))
+                                               : Name(graph.weights(Dims(graph.dims(*y)), {-2, 2}));
+  if (!other) return false;
+  y = graph.add(Draft(dice.one_in(2) ? "Add" : "Mul", {*y, *other}));
+  if (y) y = add_round_trip(graph, *y);
+  return y.has_value();
+}
+
 // An addition to a product of something that is constant only after other nodes have been computed.
 bool add_computed_constant(RandomGraph& graph) {
   const auto x = graph.pick(1, 5);
@@ -212,7 +235,8 @@ const Choices& pattern_choices() {
                                    {2, &add_diamond},
                                    {5, &add_block},
                                    {1, &add_computed_constant},
-                                   {14, &add_quantized_block}};
+                                   {14, &add_quantized_block},
+                                   {6, &add_narrow_bytes}};
   return kChoices;
 }
 
