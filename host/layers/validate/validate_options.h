@@ -7,7 +7,8 @@ namespace ephost::layers {
 
 enum class Guard {
   kZones,  // a pattern on both sides, which is compared afterwards
-  kPages   // besides, a page without access behind the memory: who reads or writes there crashes
+  kPages   // besides, pages without access on both sides: who reads or writes there crashes. The
+           // memory lies next to the one behind, and in repetitions of a run to the one before
 };
 
 struct ValidateOptions {

@@ -233,7 +233,7 @@ constexpr std::array kEntries = {
                "trace what providers ask about graphs too, which are many lines", kOwn,
                &setters::flag<&SessionConfig::trace_graph_reads>},
     KnownEntry{"session.validate.guard", ConfigScope::kSession, kLayers, "zones or pages", "zones",
-               "what validate puts behind memory: zones, or pages without access", kOwn,
+               "what validate puts around memory: zones, or pages without access", kOwn,
                &setters::validate_guard},
     KnownEntry{"session.validate.deadline", ConfigScope::kSession, kLayers, kNumber, "60",
                "seconds after which validate reports a call that goes on; 0: never", kOwn,

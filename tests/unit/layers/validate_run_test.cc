@@ -211,6 +211,28 @@ TEST(GuardedMemoryDeathTest, HasAPageWithoutAccessBehindIt) {
   EXPECT_DEATH(data[4096] = std::byte{1}, "");
 }
 
+TEST(GuardedMemoryDeathTest, LiesBehindAPageWithoutAccessOnDemand) {
+  const GuardedMemory memory(100, 64, Guard::kPages, std::byte{0}, "output 0 of compute",
+                             GuardedMemory::Side::kBefore);
+  auto* const data = const_cast<volatile std::byte*>(memory.data());
+  EXPECT_DEATH(
+      {
+        const plugin::CrashHandler handler;
+        const plugin::CallScope scope({"TestProvider", "compute"});
+        data[-1] = std::byte{1};
+      },
+      "which is before output 0 of compute \\(rule 25\\)");
+}
+
+TEST(GuardedMemory, EndsWithTheLastByteWhateverItsSize) {
+  for (const auto side : {GuardedMemory::Side::kBehind, GuardedMemory::Side::kBefore}) {
+    const GuardedMemory memory(101, 64, Guard::kPages, std::byte{0}, "", side);
+    memory.data()[101] = std::byte{1};
+    EXPECT_EQ(memory.damage().behind, 1U);
+    EXPECT_EQ(memory.damage().before, 0U);
+  }
+}
+
 TEST(GuardedMemoryDeathTest, IsNamedInTheReportOfACrash) {
   const GuardedMemory memory(4096, 64, Guard::kPages, std::byte{0}, "output 0 of compute");
   auto* const data = const_cast<volatile std::byte*>(memory.data());

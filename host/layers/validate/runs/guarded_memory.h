@@ -20,11 +20,14 @@ namespace ephost::layers {
 
 class GuardedMemory {
  public:
+  // At which end of its pages the memory lies: with Guard::kPages, next to one without access.
+  enum class Side : uint8_t { kBehind, kBefore };
+
   // Aligned to `alignment`, a power of two of at least 64, and filled with `fill`. `name` is for
   // the report of a crash, e.g. "output 0 of compute of "conv1"". Throws std::bad_alloc if memory
   // runs out.
   GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill,
-                std::string_view name = {});
+                std::string_view name = {}, Side side = Side::kBehind);
   GuardedMemory(GuardedMemory&&) noexcept = default;
   GuardedMemory& operator=(GuardedMemory&&) noexcept = default;
 
@@ -56,12 +59,18 @@ class GuardedMemory {
     void operator()(std::byte* mapping) const;
   };
 
+  [[nodiscard]] std::byte* place(size_t alignment, Side side, size_t zone) const;
+  void take_away(std::byte* from, size_t size, const std::string& name, plugin::GuardRange& range);
+  [[nodiscard]] std::byte* begin() const { return mapping_.get() + front_; }
+  [[nodiscard]] bool has_pages() const { return front_ != 0; }
+
   std::unique_ptr<std::byte, Unmap> mapping_{nullptr, Unmap{0}};
   std::byte* data_ = nullptr;
   size_t size_ = 0;
-  size_t usable_ = 0;  // of the mapping, without the page that has no access
+  size_t front_ = 0;   // of the mapping, the page before that has no access
+  size_t usable_ = 0;  // of the mapping, without pages that have no access
   bool is_readable_ = true;
-  plugin::GuardRange range_;
+  plugin::GuardRange before_, behind_;  // once retired, `behind_` is all of it
 };
 
 }  // namespace ephost::layers

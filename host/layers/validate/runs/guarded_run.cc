@@ -72,7 +72,10 @@ GuardedRun::GuardedRun(eph_run* inner, const Declared& declared, Memory memory,
 
 GuardedMemory GuardedRun::make_memory(size_t size, const std::string& name) const {
   const auto alignment = static_cast<size_t>(declared_.alignment);
-  return {size, alignment, memory_.guard, memory_.fill, name + " of " + memory_.call};
+  // Of a run and its repetitions, one lies next to the page behind and the others next to the one
+  // before.
+  const auto side = is_repetition_ ? GuardedMemory::Side::kBefore : GuardedMemory::Side::kBehind;
+  return {size, alignment, memory_.guard, memory_.fill, name + " of " + memory_.call, side};
 }
 
 // Tensors that share memory have it in common here, too.
