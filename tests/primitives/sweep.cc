@@ -55,10 +55,10 @@ void run_steps(const Program& program, const Recipe& recipe, const RandomRecipe&
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     const bool is_tested = step.op == made.tested;
-    if (!is_tested && tested.failed_primitives > 0) continue;
+    if (step.own != nullptr || (!is_tested && tested.failed_primitives > 0)) continue;
     const std::string other = step.op == kNoOp ? "reorder" : "source of a layout";
     try {
-      const std::optional<StepTouch> touch = find_touch(program, i, engine());
+      const std::optional<StepTouch> touch = find_touch(program, i, step.primitive, engine());
       count(is_tested ? made.kind : other, step, is_tested ? &tested : nullptr, touch, seed, sweep);
     } catch (const StepFailed&) {
       ++sweep.by_kind[made.kind].refused;
@@ -72,7 +72,10 @@ void check_choice(const RandomRecipe& made, Sweep& sweep) {
   try {
     const Program program = make_working_program(recipe, constants, engine(), 1);
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
-      if (find_touch(program, i, engine())) ++sweep.by_kind[made.kind].left;
+      const Step& step = program.steps[i];
+      if (step.own == nullptr && find_touch(program, i, step.primitive, engine())) {
+        ++sweep.by_kind[made.kind].left;
+      }
     }
   } catch (const NoPrimitive&) {
     // The provider would compute it in another way.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "plugins/cpu/core/parallel.h"
+
 namespace ephost_cpu {
 namespace {
 
@@ -198,6 +200,7 @@ void BoundStep::bind(int argument, const void* data) {
 }
 
 void BoundStep::execute(const dnnl::stream& stream) {
+  const OneDnnUse use;
   // The C function: the C++ one builds a map and a vector for each call.
   const dnnl_status_t status = dnnl_primitive_execute(
       primitive_.get(), stream.get(), static_cast<int>(arguments_.size()), arguments_.data());

@@ -26,6 +26,7 @@ Threads choose_threads(eph::Host host, int option) {
   const auto share = static_cast<int>(threads.pool.library_thread_count());
   if (option == 0 && share != 0) threads.onednn = std::min(share, omp_get_max_threads());
   if (CPU_OPENMP_IS_ALONE) threads.onednn = 1;
+  threads.crowd = ephost_openmp::Crowd::shared();
   return threads;
 }
 
@@ -43,6 +44,11 @@ ThreadScope::ThreadScope(const Threads& threads) : outer_(current) {
 ThreadScope::~ThreadScope() {
   current = outer_;
   if (openmp_ != 0) omp_set_num_threads(openmp_);
+}
+
+OneDnnUse::OneDnnUse() {
+  if (current == nullptr || current->crowd == nullptr) return;
+  run_.emplace(*current->crowd, omp_get_max_threads());
 }
 
 void pin_openmp() { pin_library_of(reinterpret_cast<void*>(&omp_get_max_threads)); }

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <ephost/sdk/host.hpp>
+#include <memory>
+#include <optional>
+
+#include "plugins/openmp/crowd.h"
 
 namespace ephost_cpu {
 
@@ -12,6 +16,7 @@ struct Threads {
   eph::ThreadPool pool;
   int loops = 0;   // in one loop; 0: as many as the pool gives
   int onednn = 0;  // 0: OpenMP's default (OMP_NUM_THREADS, or one for each core)
+  std::shared_ptr<ephost_openmp::Crowd> crowd;
 };
 
 // The threads of a provider: `option` for both, or what the host offers if it is 0.
@@ -28,6 +33,16 @@ class ThreadScope {
  private:
   const Threads* outer_;
   int openmp_ = 0;  // 0: nothing to restore
+};
+
+// While it lives, oneDNN may use the threads of the current scope: whether others want their
+// processors is found out meanwhile.
+class OneDnnUse {
+ public:
+  OneDnnUse();
+
+ private:
+  std::optional<ephost_openmp::Crowd::Run> run_;
 };
 
 // Keeps the OpenMP runtime mapped for the life of the process: its idle threads would lose their

@@ -1,5 +1,6 @@
 #include "plugins/dnnl/executor/computation.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -27,8 +28,12 @@ uint64_t byte_size(const Dims& shape, ElementType type) {
 
 }  // namespace
 
-DnnlComputation::Executable::Executable(Recipe made_from, Program made, const dnnl::engine& engine)
-    : recipe(std::move(made_from)), program(std::move(made)), constants(program.views.size()) {
+DnnlComputation::Executable::Executable(Recipe made_from, Program made, const dnnl::engine& engine,
+                                        int threads)
+    : recipe(std::move(made_from)),
+      program(std::move(made)),
+      constants(program.views.size()),
+      teams(std::make_unique<Teams>(recipe, program, engine, threads)) {
   for (std::size_t i = 0; i < program.views.size(); ++i) {
     const View& view = program.views[i];
     void* const fixed = fixed_memory(program, program.buffers[view.buffer]);
@@ -76,8 +81,8 @@ class DnnlComputation::Binding {
     }
   }
 
-  // Throws StepFailed.
-  void execute(eph::Run& run) {
+  // With these primitives, or the program's own if they are null. Throws StepFailed.
+  void execute(eph::Run& run, const Primitives* primitives) {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
       const Step& step = program().steps[i];
@@ -87,9 +92,9 @@ class DnnlComputation::Binding {
         continue;
       }
       const std::vector<dnnl_exec_arg_t>& arguments = arguments_[i];
-      const dnnl_status_t status =
-          dnnl_primitive_execute(step.primitive.get(), stream_.get(),
-                                 static_cast<int>(arguments.size()), arguments.data());
+      const dnnl::primitive& primitive = primitives != nullptr ? (*primitives)[i] : step.primitive;
+      const dnnl_status_t status = dnnl_primitive_execute(
+          primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
       if (status != dnnl_success) {
         throw StepFailed(
             i, "oneDNN failed to run " + step.label + " (status " + std::to_string(status) + ")");
@@ -136,7 +141,9 @@ DnnlComputation::DnnlComputation(std::string name, Recipe recipe, Program progra
       engine_(std::move(engine)),
       threads_(threads),
       warn_(std::move(warn)),
-      compiled_(std::make_unique<Executable>(std::move(recipe), std::move(program), engine_)),
+      sizer_(threads),
+      compiled_(
+          std::make_unique<Executable>(std::move(recipe), std::move(program), engine_, threads)),
       current_(compiled_.get()) {}
 
 void* DnnlComputation::locate_input(eph::Run& run, uint32_t port) const {
@@ -180,7 +187,7 @@ void* DnnlComputation::locate_workspace(eph::Run& run, const Program& program) c
 }
 
 void DnnlComputation::compute(eph::Run& run, eph::State* state) {
-  const ThreadScope scope(threads_);
+  ephost_openmp::Crowd::Run use(*crowd_, threads_);
   auto& own = static_cast<RunState&>(*state);
   locate_ports(run, own);
   for (;;) {
@@ -188,11 +195,39 @@ void DnnlComputation::compute(eph::Run& run, eph::State* state) {
     Binding& binding = own.binding(executable);
     binding.bind(own.inputs, own.outputs, locate_workspace(run, executable.program));
     try {
-      binding.execute(run);
+      execute(run, binding, use);
       return;
     } catch (const StepFailed& failure) {
       replace(executable, failure);
     }
+  }
+}
+
+void DnnlComputation::execute(eph::Run& run, Binding& binding, ephost_openmp::Crowd::Run& use) {
+  if (threads_ == 1 || !crowd_->is_here()) {
+    const ThreadScope scope(threads_);
+    binding.execute(run, nullptr);
+    return;
+  }
+  const auto [size, primitives] = choose_team(binding.executable());
+  use.set_team(size);
+  const ThreadScope scope(size);
+  const auto start = std::chrono::steady_clock::now();
+  binding.execute(run, primitives);
+  const std::chrono::nanoseconds duration = std::chrono::steady_clock::now() - start;
+  const std::lock_guard lock(sizer_mutex_);
+  sizer_.add(size, static_cast<uint64_t>(duration.count()));
+}
+
+std::pair<int, const Primitives*> DnnlComputation::choose_team(const Executable& executable) {
+  // Another run that is here may take long, and decides for the next one.
+  const std::unique_lock lock(sizer_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return {threads_, nullptr};
+  for (;;) {
+    const int size = sizer_.size();
+    if (size == threads_) return {size, nullptr};
+    if (const Primitives* made = executable.teams->primitives_for(size)) return {size, made};
+    sizer_.forbid(size);
   }
 }
 
@@ -209,7 +244,7 @@ void DnnlComputation::replace(const Executable& failed, const StepFailed& failur
     RepackingSource constants(failed.program.constants, engine_);
     Program program = make_working_program(recipe, constants, engine_, threads_);
     replacements_.push_back(
-        std::make_unique<Executable>(std::move(recipe), std::move(program), engine_));
+        std::make_unique<Executable>(std::move(recipe), std::move(program), engine_, threads_));
   } catch (const NoPrimitive& error) {
     give_up(error.what());
   } catch (const dnnl::error& error) {

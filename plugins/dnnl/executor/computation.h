@@ -1,6 +1,9 @@
 // computation.h: a compiled partition as the host runs it. Binds the host's memory to the program's
 // views and executes its primitives in order; allocates nothing while it runs.
 //
+// While other programs keep processors busy, it runs on as many of its threads as are fastest, with
+// the same results (teams.h).
+//
 // If the library fails at a step, the computation makes another program, with another primitive for
 // that step, from the constants of the first, and starts the run again. Later runs use that program
 // too.
@@ -13,11 +16,15 @@
 #include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/dnnl/executor/compiled_partition.h"
 #include "plugins/dnnl/executor/partition_computation.h"
+#include "plugins/dnnl/executor/team_sizer.h"
+#include "plugins/dnnl/executor/teams.h"
 #include "plugins/dnnl/recipe/recipe.h"
+#include "plugins/openmp/crowd.h"
 
 namespace ephost_dnnl {
 
@@ -43,12 +50,14 @@ class DnnlComputation : public PartitionComputation {
   [[nodiscard]] bool has_open_rows() const override { return false; }
 
  private:
-  // A recipe, its program, and memory objects for the constants that the program reads.
+  // A recipe, its program, memory objects for the constants that the program reads, and what fewer
+  // threads need.
   struct Executable {
-    Executable(Recipe made_from, Program made, const dnnl::engine& engine);
+    Executable(Recipe made_from, Program made, const dnnl::engine& engine, int threads);
     Recipe recipe;
     Program program;
     std::vector<dnnl::memory> constants;  // by view; empty handles for other views
+    std::unique_ptr<Teams> teams;
   };
   class Binding;
   class RunState;
@@ -63,6 +72,11 @@ class DnnlComputation : public PartitionComputation {
   // The workspace that a program needs: the host's, or scratch memory if that is too small.
   void* locate_workspace(eph::Run& run, const Program& program) const;
 
+  // Runs the program that is bound. Throws StepFailed.
+  void execute(eph::Run& run, Binding& binding, ephost_openmp::Crowd::Run& use);
+  // How many threads the next run has, and its primitives; null for those of the program.
+  std::pair<int, const Primitives*> choose_team(const Executable& executable);
+
   // Replaces a program in which a step failed. Throws Failure if there is no alternative.
   void replace(const Executable& failed, const StepFailed& failure);
 
@@ -70,6 +84,9 @@ class DnnlComputation : public PartitionComputation {
   dnnl::engine engine_;
   int threads_;
   WarnFunction warn_;
+  const std::shared_ptr<ephost_openmp::Crowd> crowd_ = ephost_openmp::Crowd::shared();
+  std::mutex sizer_mutex_;
+  TeamSizer sizer_;
   std::unique_ptr<const Executable> compiled_;
   std::mutex mutex_;  // guards the replacement
   // None is removed, since other runs may still use it.

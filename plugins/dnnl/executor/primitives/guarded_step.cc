@@ -68,9 +68,8 @@ std::optional<StepTouch> find_touch(const dnnl::primitive& primitive,
 }
 
 std::optional<StepTouch> find_touch(const Program& program, std::size_t step,
-                                    const dnnl::engine& engine) {
+                                    const dnnl::primitive& primitive, const dnnl::engine& engine) {
   const Step& tried = program.steps[step];
-  if (tried.own != nullptr) return std::nullopt;
   std::vector<TrialArgument> arguments;
   for (const StepArgument& argument : tried.arguments) {
     const View& view = program.views[argument.view];
@@ -78,7 +77,7 @@ std::optional<StepTouch> find_touch(const Program& program, std::size_t step,
                          fixed_memory(program, program.buffers[view.buffer])});
   }
   try {
-    return find_touch(tried.primitive, arguments, engine);
+    return find_touch(primitive, arguments, engine);
   } catch (const dnnl::error& error) {
     throw StepFailed(step, "oneDNN failed to run " + tried.label + " on zeros (status " +
                                std::to_string(error.status) + ")");

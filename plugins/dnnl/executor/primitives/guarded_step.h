@@ -37,9 +37,10 @@ struct StepTouch {
                                                   const std::vector<TrialArgument>& arguments,
                                                   const dnnl::engine& engine);
 
-// The same for a step of a program that is a primitive, with copies of the program's constants and
-// parameters. Throws StepFailed where the library refuses.
+// The same with the arguments of a step, and copies of the program's constants and parameters, for
+// the step's own primitive or another one. Throws StepFailed where the library refuses.
 [[nodiscard]] std::optional<StepTouch> find_touch(const Program& program, std::size_t step,
+                                                  const dnnl::primitive& primitive,
                                                   const dnnl::engine& engine);
 
 }  // namespace ephost_dnnl

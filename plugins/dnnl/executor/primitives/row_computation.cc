@@ -179,6 +179,7 @@ void RowComputation::compute(eph::Run& run, eph::State* state) {
   const auto* from = static_cast<const float*>(input->data);
   auto* to = static_cast<float*>(run.allocate(0, own.shape, EPH_ELEMENT_FLOAT).data);
   if (rows == 0) return;
+  const ephost_openmp::Crowd::Run use(*crowd_, threads_);
   const ThreadScope scope(threads_);
   const auto inner_bytes =
       static_cast<uint64_t>(std::min(rows, block_rows_) * inner_width_) * sizeof(float);

@@ -14,6 +14,7 @@
 
 #include "plugins/dnnl/executor/partition_computation.h"
 #include "plugins/dnnl/recipe/row_products.h"
+#include "plugins/openmp/crowd.h"
 
 namespace ephost_dnnl {
 
@@ -59,6 +60,7 @@ class RowComputation : public PartitionComputation {
   Recipe recipe_;
   dnnl::engine engine_;
   int threads_;
+  const std::shared_ptr<ephost_openmp::Crowd> crowd_ = ephost_openmp::Crowd::shared();
   std::vector<PackedConstant> constants_;
   std::vector<Step> steps_;
   int64_t block_rows_ = 0;

@@ -43,7 +43,8 @@ bool is_cheap(const Recipe& recipe, const Program& program, const Step& step) {
 }
 
 void run_step(const Program& program, std::size_t i, const dnnl::engine& engine) {
-  if (const std::optional<StepTouch> touch = find_touch(program, i, engine)) {
+  if (const std::optional<StepTouch> touch =
+          find_touch(program, i, program.steps[i].primitive, engine)) {
     throw StepFailed(i, "oneDNN " + to_text(*touch) + " of " + program.steps[i].label);
   }
 }
