@@ -4,6 +4,8 @@
 #include <cassert>
 #include <system_error>
 
+#include "host/base/threads/processor_quota.h"
+
 namespace ephost {
 namespace {
 
@@ -49,7 +51,8 @@ class RangeJob final : public ThreadPool::Job {
 }  // namespace
 
 uint32_t ThreadPool::default_thread_count() {
-  return std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
+  const uint32_t of_affinity = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
+  return std::min(of_affinity, processor_quota().value_or(of_affinity));
 }
 
 ThreadPool::~ThreadPool() {

@@ -24,7 +24,8 @@ namespace ephost {
 
 class ThreadPool {
  public:
-  // The number of threads that the machine offers this process, at least 1.
+  // The number of threads that the machine offers this process, at least 1: the processors that it
+  // may run on, or fewer where a quota leaves it less time.
   [[nodiscard]] static uint32_t default_thread_count();
   // An upper limit above any real machine; larger requests are capped.
   static constexpr uint32_t kMaxThreads = 256;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "host/base/threads/thread_pool.h"
 #include "host/base/utc_text.h"
 
 namespace ephost::cli {
@@ -66,7 +67,7 @@ std::vector<Result<PluginDescription>> probe_plugins(const Environment& environm
     }
   };
   // In one process, plugins are loaded one at a time anyway.
-  const size_t most = how.isolation == "none" ? 1 : std::thread::hardware_concurrency();
+  const size_t most = how.isolation == "none" ? 1 : ThreadPool::default_thread_count();
   Threads threads;
   try {
     while (threads.all.size() + 1 < std::min(most, plugins.size())) threads.all.emplace_back(work);
