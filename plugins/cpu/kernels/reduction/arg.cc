@@ -14,7 +14,7 @@ class ArgExtreme final : public Kernel {
       : Kernel(context),
         maximum_(maximum),
         axis_(context.node().get_int("axis", 0)),
-        keep_(context.node().get_int("keepdims", 1) != 0),
+        keep_(context.node().get_int("keepdims", 1) == 1),
         last_(context.node().get_int("select_last_index", 0) != 0) {}
 
  protected:

@@ -91,7 +91,7 @@ class Reduction final : public Kernel {
   Reduction(const NodeContext& context, Finish finish)
       : Kernel(context),
         finish_(finish),
-        keep_(context.node().get_int("keepdims", 1) != 0),
+        keep_(context.node().get_int("keepdims", 1) == 1),
         none_means_none_(context.node().get_int("noop_with_empty_axes", 0) != 0),
         axes_(context.node().get_ints("axes")),
         axes_are_input_(context.version() >= (context.node().op_type() == "ReduceSum" ? 13 : 18)) {}

@@ -192,7 +192,7 @@ class ConcatFromSequence final : public Kernel {
   explicit ConcatFromSequence(const NodeContext& context)
       : Kernel(context),
         axis_(context.node().get_int("axis", 0)),
-        adds_axis_(context.node().get_int("new_axis", 0) != 0) {
+        adds_axis_(context.node().get_int("new_axis", 0) == 1) {
     if (context.node().attribute("axis") == nullptr) fail("attribute 'axis' is missing");
   }
 

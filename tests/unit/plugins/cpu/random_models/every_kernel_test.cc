@@ -1,8 +1,9 @@
 // Gives every kernel of the provider random nodes, in models as a session reads them: most come
 // from a valid node by a few changes of its attributes, inputs, shapes, types and elements. A
 // session must answer them, the same way twice, or refuse them with a message that names the node
-// and its operator; the sanitizers check that nothing undefined happens. Each kernel must also have
-// answered at least once, or the rest would prove little.
+// and its operator; the sanitizers check that nothing undefined happens. What was inferred about
+// the outputs must be what comes out. Each kernel must also have answered at least once, or the
+// rest would prove little.
 //
 // Environment variables, for longer runs and for looking at one case:
 //   RANDOM_NODES=100            nodes for each kernel
@@ -160,13 +161,49 @@ RandomNode EveryKernel::start(const onnx::OpSchema& schema, int64_t number, Dice
   return number < std::ssize(nodes) ? nodes[static_cast<std::size_t>(number)] : dice.pick(nodes);
 }
 
+// Compares outputs about which the model states nothing with what was inferred about them.
+void expect_inferred(const RandomModel& random, const Session& session,
+                     const Result<std::vector<Value>>& outputs) {
+  const auto& stated = random.model.graph().output();
+  for (int i = 0; i < stated.size(); ++i) {
+    const ValueDescription& inferred = session.outputs()[static_cast<std::size_t>(i)];
+    // Of element types that the version does not have, nothing is inferred.
+    if (stated[i].has_type() || inferred.element_type == ElementType::kUndefined) continue;
+    EXPECT_THAT(outputs.status().message(),
+                ::testing::Not(::testing::HasSubstr("\"" + inferred.name + "\" came out as")));
+    if (!outputs.ok()) continue;
+    const Value& value = (*outputs)[static_cast<std::size_t>(i)];
+    if (value.kind() != ValueKind::kTensor || !inferred.has_shape) continue;
+    const std::vector<int64_t>& shape = value.shape();
+    EXPECT_EQ(value.element_type(), inferred.element_type);
+    EXPECT_TRUE(std::equal(shape.begin(), shape.end(), inferred.shape.begin(), inferred.shape.end(),
+                           [](int64_t is, int64_t was) { return was < 0 || is == was; }))
+        << inferred.name << " was inferred as " << inferred.type << " and has the shape "
+        << ::testing::PrintToString(shape);
+  }
+}
+
+// What the model says of the inputs. In half of the nodes it says all that shapes are inferred
+// from.
+void state_inputs(RandomNode& node, Dice& dice) {
+  using Stated = RandomInput::Stated;
+  const bool says_all = dice.one_in(2);
+  for (RandomInput& input : node.inputs) {
+    const bool is_first = &input == &node.inputs.front();
+    input.stated = says_all ? (is_first ? Stated::kShape : Stated::kConstant)
+                            : static_cast<Stated>(dice.roll(0, 3));
+  }
+}
+
 Result<std::vector<Value>> EveryKernel::answer(const RandomModel& random) {
   const std::string bytes = random.model.SerializeAsString();
   EPHOST_ASSIGN_OR_RETURN(
       Session session,
       Session::create(*environment_,
                       ModelBytes{std::as_bytes(std::span(bytes.data(), bytes.size()))}));
-  EPHOST_ASSIGN_OR_RETURN(std::vector<Value> outputs, session.run(random.inputs));
+  Result<std::vector<Value>> ran = session.run(random.inputs);
+  expect_inferred(random, session, ran);
+  EPHOST_ASSIGN_OR_RETURN(std::vector<Value> outputs, std::move(ran));
   const std::string& op_type = random.model.graph().node(0).op_type();
   if (!is_random(op_type)) {
     const Result<std::vector<Value>> again = session.run(random.inputs);
@@ -192,9 +229,7 @@ bool EveryKernel::run(const eph_kernel_def& kernel, int64_t number) {
   for (int64_t i = number < 10 ? 0 : dice.roll(0, 3); i > 0; --i) {
     change(node, schema, types, dice);
   }
-  for (RandomInput& input : node.inputs) {
-    input.stated = static_cast<RandomInput::Stated>(dice.roll(0, 3));
-  }
+  state_inputs(node, dice);
   const RandomModel random = make_model(node, schema, opset, dice);
   if (random.model.graph().output().empty()) return false;
   const bool traces = setting("RANDOM_NODES_TRACE", 0) != 0;
