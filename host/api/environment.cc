@@ -7,8 +7,6 @@
 #include "host/api/handles.h"
 #include "host/api/report.h"
 #include "host/api/tables.h"
-#include "host/base/format.h"
-#include "host/base/text.h"
 #include "host/session/devices/device_listing.h"
 
 namespace ephost::api {
@@ -86,14 +84,8 @@ ephost_status* plugins(const ephost_environment* environment, const ephost_plugi
 }
 
 ephost_status* check_loadable(const ephost_environment* environment, const char* manifest) {
-  return guarded("checking a plugin", [&]() -> Status {
-    for (const InstalledPlugin& plugin : environment->environment.plugins()) {
-      if (plugin.manifest == manifest) return environment->environment.check_loadable(plugin);
-    }
-    return {StatusCode::kNotFound,
-            formatted("no installed plugin has the manifest {}; give that of a plugin in the list",
-                      quote(manifest))};
-  });
+  return guarded("checking a plugin",
+                 [&] { return environment->environment.check_loadable({.manifest = manifest}); });
 }
 
 // Calls `list`, which returns a Result<EpDeviceList>.

@@ -1,6 +1,7 @@
 #include "host/manifest/choose.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -157,14 +158,17 @@ Result<Candidates> find_layer(const SearchResult& plugins, std::string_view name
 }
 
 Result<Candidates> find_candidates(const SearchResult& plugins, const ProviderChoice& choice) {
-  const bool by_type = std::any_of(
-      plugins.found.begin(), plugins.found.end(),
-      [&](const FoundPlugin& plugin) { return plugin.manifest.provider == choice.name; });
+  // They are sorted by type name, and there may be thousands.
+  const auto of_type = std::ranges::equal_range(
+      plugins.found, choice.name, {},
+      [](const FoundPlugin& plugin) -> const std::string& { return plugin.manifest.provider; });
+  const bool by_type = !of_type.empty();
+  const std::span<const FoundPlugin> searched =
+      by_type ? std::span<const FoundPlugin>(of_type) : std::span(plugins.found);
   Candidates candidates;
-  for (const FoundPlugin& plugin : plugins.found) {
+  for (const FoundPlugin& plugin : searched) {
     const Manifest& manifest = plugin.manifest;
-    const bool called = by_type ? manifest.provider == choice.name
-                                : equal_ignoring_case(manifest.name, choice.name);
+    const bool called = by_type || equal_ignoring_case(manifest.name, choice.name);
     if (!called || !choice.version.contains(manifest.version)) continue;
     if (!candidates.plugins.empty() && candidates.provider() != manifest.provider) {
       return ambiguous(choice, candidates.plugins.front().manifest, manifest);

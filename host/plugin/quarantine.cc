@@ -27,7 +27,8 @@ int64_t now() {
 FailureRecord failure_of(const manifest::FoundPlugin& plugin) {
   return {.name = plugin.manifest.name,
           .manifest = trust::recorded_path(plugin),
-          .files = trust::version_of_files(plugin)};
+          .files = trust::version_of_files(plugin),
+          .program = program_of_process()};
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ FailureRecord failure_of(const manifest::FoundPlugin& plugin) {
 Quarantine::Quarantine(fs::path file, trust::QuarantinePolicy policy)
     : records_(std::move(file)), policy_(policy) {}
 
-Status Quarantine::check(const manifest::FoundPlugin& plugin) const {
+Status Quarantine::check(const manifest::FoundPlugin& plugin, Quarantined use) const {
   if (policy_.failures == 0) return {};
   const FailureRecords::Content content = records_.read();
   if (!content.problem.empty()) {
@@ -48,12 +49,18 @@ Status Quarantine::check(const manifest::FoundPlugin& plugin) const {
       trust::count_failures(content.records, trust::recorded_path(plugin),
                             trust::version_of_files(plugin), policy_, now());
   if (!counted.until) return {};
-  return Status(
+  Status refusal(
       StatusCode::kEpFail,
-      formatted("it is quarantined until {}, because it failed {} times in {} s; last it {}; "
-                "replace or repair it, or clear it with \"ephost quarantine clear {}\"",
-                utc_text(*counted.until), counted.counting.size(), policy_.period.count(),
-                counted.counting.back()->what, plugin.manifest.name));
+      formatted(
+          "it is quarantined until {}, because it failed {} times in {} s; last it {}, in {}; "
+          "replace or repair it, or clear it with \"ephost quarantine clear {}\"",
+          utc_text(*counted.until), counted.counting.size(), policy_.period.count(),
+          counted.counting.back()->what, counted.counting.back()->program, plugin.manifest.name));
+  if (use == Quarantined::kRefused) return refusal;
+  log_warning(formatted("{} of {} is used nevertheless, as nothing can replace it: {}",
+                        quote(plugin.manifest.subject()), quote(plugin.manifest.file.native()),
+                        refusal.message()));
+  return {};
 }
 
 void Quarantine::record(const manifest::FoundPlugin& plugin, std::string_view what) const noexcept {

@@ -20,6 +20,12 @@
 
 namespace ephost::plugin {
 
+// What becomes of a plugin that is quarantined.
+enum class Quarantined {
+  kRefused,
+  kUsed,  // with a warning: nothing else runs what it runs
+};
+
 // Safe from any thread.
 class Quarantine {
  public:
@@ -29,9 +35,10 @@ class Quarantine {
   // of the process (trust::quarantine_of_process).
   Quarantine(std::filesystem::path file, trust::QuarantinePolicy policy);
 
-  // EP_FAIL while the plugin is quarantined: how often it failed, how it did last, until when it is
-  // left alone, and what to do.
-  [[nodiscard]] Status check(const manifest::FoundPlugin& plugin) const;
+  // EP_FAIL while the plugin is quarantined: how often it failed, how and in which program it did
+  // last, until when it is left alone, and what to do.
+  [[nodiscard]] Status check(const manifest::FoundPlugin& plugin,
+                             Quarantined use = Quarantined::kRefused) const;
 
   // The plugin has just crashed or hung. `what` completes the sentence "the plugin ...":
   // "died of SIGSEGV in compute". Waits for other processes

@@ -162,7 +162,8 @@ Status Registry::check_signature(const manifest::FoundPlugin& plugin,
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::FoundPlugin& plugin,
-                                                           SignaturePolicy signatures) {
+                                                           SignaturePolicy signatures,
+                                                           Quarantined quarantined) {
   const auto lock = lock_loading();
   signatures = trust::strictest(verifier_.policy(), signatures);
   const std::filesystem::path& key = plugin.manifest.file;
@@ -180,7 +181,7 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::Found
     return formatted("loading {} from {}, as {} says", subject, quote(plugin.library.native()),
                      quote(key.native()));
   };
-  if (Status status = quarantine_.check(plugin); !status.ok()) {
+  if (Status status = quarantine_.check(plugin, quarantined); !status.ok()) {
     return std::move(status).with_context(doing());
   }
   auto loaded = load_unguarded(plugin, signatures);
@@ -200,8 +201,9 @@ void Registry::forget(const std::filesystem::path& manifest_file) {
   refusals_.erase(manifest_file);
 }
 
-Status Registry::check(const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
-  EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin));
+Status Registry::check(const manifest::FoundPlugin& plugin, SignaturePolicy signatures,
+                       Quarantined quarantined) {
+  EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin, quarantined));
   EPHOST_ASSIGN_OR_RETURN(const PluginFiles files, check_before_loading(plugin, host_));
   const auto lock = lock_loading();
   return check_signature(plugin, files.library().bytes(), coverage_of(plugin, files),

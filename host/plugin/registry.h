@@ -49,14 +49,15 @@ class Registry {
   // plugin that is still in use, or a library that another provider uses, is not loaded again. A
   // refusal holds until it is forgotten; its message names library, manifest, reason and
   // remedy. A plugin that is quarantined (host/plugin/quarantine.h) is refused for as long as that
-  // lasts.
+  // lasts, unless `quarantined` says that it is used.
   //
   // The stricter of `signatures` and the verifier's policy applies: unless it is `off`, the
   // signature of the manifest is examined before any code of the plugin runs, also where the plugin
   // is loaded already. EP_FAIL if it does not count under `require`; a warning, once, under `warn`.
   // Such a refusal holds for this call alone.
   [[nodiscard]] Result<std::shared_ptr<const LoadedPlugin>> load(
-      const manifest::FoundPlugin& plugin, SignaturePolicy signatures = SignaturePolicy::kOff);
+      const manifest::FoundPlugin& plugin, SignaturePolicy signatures = SignaturePolicy::kOff,
+      Quarantined quarantined = Quarantined::kRefused);
 
   // Forgets a refusal, so that the plugin of that manifest may be loaded once it is repaired.
   void forget(const std::filesystem::path& manifest_file);
@@ -65,7 +66,8 @@ class Registry {
   // and a library that is missing, truncated, of the wrong kind or without its checksum. Reads the
   // whole library if the manifest states a checksum, and examines the signature as `load` does.
   [[nodiscard]] Status check(const manifest::FoundPlugin& plugin,
-                             SignaturePolicy signatures = SignaturePolicy::kOff);
+                             SignaturePolicy signatures = SignaturePolicy::kOff,
+                             Quarantined quarantined = Quarantined::kRefused);
 
   // Where failures of plugins are recorded.
   [[nodiscard]] const Quarantine& quarantine() const { return quarantine_; }

@@ -22,9 +22,9 @@ EarlyLoader::EarlyLoader(Environment::State& environment, const SessionConfig* c
 }
 
 Result<std::shared_ptr<const plugin::LoadedPlugin>> EarlyLoader::load(
-    const manifest::FoundPlugin& plugin) {
+    const manifest::FoundPlugin& plugin, plugin::Quarantined quarantined) {
   if (first_.valid() && plugin.manifest.file == manifest_) return first_.get();
-  return loader_.load(plugin);
+  return loader_.load(plugin, quarantined);
 }
 
 }  // namespace ephost::session

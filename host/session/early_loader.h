@@ -26,7 +26,8 @@ class EarlyLoader {
   [[nodiscard]] const std::filesystem::path& manifest() const { return manifest_; }
   // As PluginLoader. The plugin that was begun is waited for, once.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
-      const manifest::FoundPlugin& plugin);
+      const manifest::FoundPlugin& plugin,
+      plugin::Quarantined quarantined = plugin::Quarantined::kRefused);
   void note_workers(bool was_created) { loader_.note_workers(was_created); }
 
  private:

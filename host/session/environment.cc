@@ -133,15 +133,12 @@ std::vector<InstalledPlugin> Environment::plugins() const {
 Status Environment::check_loadable(const InstalledPlugin& plugin) const {
   const LogScope scope(state_->log);
   return session::without_exceptions("checking a plugin", [&] {
-    const auto all = state_->plugins.all();
-    for (const auto* const plugins : {&all->found, &all->layers}) {
-      for (const manifest::FoundPlugin& one : *plugins) {
-        if (one.manifest.file == plugin.manifest) return state_->registry.check(one);
-      }
-    }
+    const auto found = state_->plugins.find(plugin.manifest);
+    if (found != nullptr) return state_->registry.check(*found);
     return Status(
         StatusCode::kNotFound,
-        quote(plugin.manifest.native()) + " is not the manifest of a plugin in this environment");
+        formatted("no installed plugin has the manifest {}; give that of a plugin in the list",
+                  quote(plugin.manifest.native())));
   });
 }
 

@@ -59,15 +59,30 @@ Result<manifest::FoundPlugin> find_by_library(const fs::path& library) {
 
 }  // namespace
 
+PluginList::Indexed::Indexed(manifest::SearchResult all) : result(std::move(all)) {
+  for (const auto* const plugins : {&result.found, &result.layers}) {
+    for (const manifest::FoundPlugin& plugin : *plugins) {
+      by_manifest.emplace(plugin.manifest.file, &plugin);
+    }
+  }
+}
+
 void PluginList::set(manifest::SearchResult found) {
-  auto all = std::make_shared<const manifest::SearchResult>(std::move(found));
+  auto all = std::make_shared<const Indexed>(std::move(found));
   const std::lock_guard lock(mutex_);
   all_ = std::move(all);
 }
 
 std::shared_ptr<const manifest::SearchResult> PluginList::all() const {
   const std::lock_guard lock(mutex_);
-  return all_;
+  return {all_, &all_->result};
+}
+
+std::shared_ptr<const manifest::FoundPlugin> PluginList::find(const fs::path& manifest) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_->by_manifest.find(manifest);
+  if (found == all_->by_manifest.end()) return nullptr;
+  return {all_, found->second};
 }
 
 Status PluginList::check_new(const std::string& name, const manifest::FoundPlugin& plugin) const {
@@ -83,7 +98,7 @@ Status PluginList::check_new_locked(const std::string& name,
                             "unregister that plugin first",
                             quote(name), quote(taken->second.manifest.native())));
   }
-  for (const manifest::FoundPlugin& known : all_->found) {
+  for (const manifest::FoundPlugin& known : all_->result.found) {
     std::error_code ignored;
     if (!fs::equivalent(known.manifest.file, plugin.manifest.file, ignored)) continue;
     return Status(StatusCode::kInvalidArgument,
@@ -98,17 +113,17 @@ Status PluginList::add(std::string name, std::shared_ptr<const plugin::LoadedPlu
                        manifest::FoundPlugin plugin) {
   const std::lock_guard lock(mutex_);
   EPHOST_RETURN_IF_ERROR(check_new_locked(name, plugin));
-  auto all = std::make_shared<manifest::SearchResult>(*all_);
+  manifest::SearchResult all = all_->result;
   registered_.emplace(std::move(name), Registered{std::move(loaded), plugin.manifest.file});
-  const auto after = std::ranges::find_if(all->found, [&](const manifest::FoundPlugin& other) {
+  const auto after = std::ranges::find_if(all.found, [&](const manifest::FoundPlugin& other) {
     const manifest::Manifest& known = other.manifest;
     if (known.provider != plugin.manifest.provider) {
       return known.provider > plugin.manifest.provider;
     }
     return known.version < plugin.manifest.version;
   });
-  all->found.insert(after, std::move(plugin));
-  all_ = std::move(all);
+  all.found.insert(after, std::move(plugin));
+  all_ = std::make_shared<const Indexed>(std::move(all));
   return Status::ok_status();
 }
 
@@ -123,11 +138,11 @@ Result<fs::path> PluginList::remove(const std::string& name) {
                   formatted("no plugin is registered as {}; registered are: {}", quote(name),
                             names.empty() ? "none" : join(names, ", ")));
   }
-  auto all = std::make_shared<manifest::SearchResult>(*all_);
-  std::erase_if(all->found, [&](const manifest::FoundPlugin& plugin) {
+  manifest::SearchResult all = all_->result;
+  std::erase_if(all.found, [&](const manifest::FoundPlugin& plugin) {
     return plugin.manifest.file == found->second.manifest;
   });
-  all_ = std::move(all);
+  all_ = std::make_shared<const Indexed>(std::move(all));
   removed = std::move(found->second);
   registered_.erase(found);
   return removed.manifest;

@@ -18,13 +18,16 @@ namespace ephost::session {
 // Safe to use from any thread.
 class PluginList {
  public:
-  PluginList() : all_(std::make_shared<manifest::SearchResult>()) {}
+  PluginList() : all_(std::make_shared<Indexed>(manifest::SearchResult())) {}
 
   // To be called once, before any other function.
   void set(manifest::SearchResult found);
 
   // All plugins as they are now; the list does not change later.
   [[nodiscard]] std::shared_ptr<const manifest::SearchResult> all() const;
+  // The plugin of that manifest, with a provider or a layer, as it is now; null if there is none.
+  [[nodiscard]] std::shared_ptr<const manifest::FoundPlugin> find(
+      const std::filesystem::path& manifest) const;
 
   // INVALID_ARGUMENT if the name is taken, or the manifest belongs to the environment already.
   [[nodiscard]] Status check_new(const std::string& name,
@@ -41,11 +44,17 @@ class PluginList {
     std::shared_ptr<const plugin::LoadedPlugin> loaded;
     std::filesystem::path manifest;
   };
+  // Constant, so that references into it stay valid.
+  struct Indexed {
+    explicit Indexed(manifest::SearchResult result);
+    manifest::SearchResult result;
+    std::map<std::filesystem::path, const manifest::FoundPlugin*> by_manifest;
+  };
   [[nodiscard]] Status check_new_locked(const std::string& name,
                                         const manifest::FoundPlugin& plugin) const;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const manifest::SearchResult> all_;
+  std::shared_ptr<const Indexed> all_;
   std::map<std::string, Registered> registered_;
 };
 

@@ -81,31 +81,35 @@ void PluginLoader::record_failures(worker::IsolationOptions& options) const {
       trust::quarantine_policy_text(policy) + (counts_limits ? "" : ", not of short limits");
   options.on_failure = [quarantine = make_quarantine(policy), counts_limits](
                            const manifest::FoundPlugin& failed, const worker::Ending& ending) {
+    if (ending.is_applications) return;
     if (ending.kind == worker::Ending::Kind::kKilled && !counts_limits) return;
     quarantine.record(failed, worker::describe(ending));
   };
 }
 
-Status PluginLoader::check_quarantine(const manifest::FoundPlugin& plugin) const {
+Status PluginLoader::check_quarantine(const manifest::FoundPlugin& plugin,
+                                      plugin::Quarantined quarantined) const {
   const trust::QuarantinePolicy policy = quarantine_policy();
-  return policy == environment_.quarantine ? Status() : make_quarantine(policy).check(plugin);
+  if (policy == environment_.quarantine) return {};
+  return make_quarantine(policy).check(plugin, quarantined);
 }
 
 Status PluginLoader::check(const manifest::FoundPlugin& plugin) const {
-  EPHOST_RETURN_IF_ERROR(check_quarantine(plugin));
+  EPHOST_RETURN_IF_ERROR(check_quarantine(plugin, plugin::Quarantined::kRefused));
   return environment_.registry.check(plugin, signatures());
 }
 
 Result<std::shared_ptr<const plugin::LoadedPlugin>> PluginLoader::load(
-    const manifest::FoundPlugin& plugin) {
-  EPHOST_RETURN_IF_ERROR(while_loading(plugin, check_quarantine(plugin)));
+    const manifest::FoundPlugin& plugin, plugin::Quarantined quarantined) {
+  EPHOST_RETURN_IF_ERROR(while_loading(plugin, check_quarantine(plugin, quarantined)));
   EPHOST_ASSIGN_OR_RETURN(worker::IsolationOptions options, options_for(plugin.manifest));
   if (options.level == manifest::Isolation::kNone ||
       plugin.manifest.kind == manifest::Kind::kLayer) {
     if (workers_ != nullptr) loaded_.push_back({plugin.manifest, nullptr});
-    return environment_.registry.load(plugin, signatures());
+    return environment_.registry.load(plugin, signatures(), quarantined);
   }
-  EPHOST_RETURN_IF_ERROR(while_loading(plugin, environment_.registry.check(plugin, signatures())));
+  EPHOST_RETURN_IF_ERROR(
+      while_loading(plugin, environment_.registry.check(plugin, signatures(), quarantined)));
   record_failures(options);
   if (workers_ != nullptr) {
     options.health = workers_->health_of(plugin.manifest);

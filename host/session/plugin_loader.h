@@ -13,6 +13,7 @@
 #include "host/manifest/isolation.h"
 #include "host/manifest/search.h"
 #include "host/plugin/loaded_plugin.h"
+#include "host/plugin/quarantine.h"
 #include "host/session/environment.h"
 #include "host/session/recovery/provider_workers.h"
 #include "host/session/session_config.h"
@@ -46,7 +47,8 @@ class PluginLoader {
   // As plugin::Registry::load, with the session's policy for signatures. INVALID_ARGUMENT for a
   // wrong EPHOST_ISOLATION. Layers are loaded into the host's process.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
-      const manifest::FoundPlugin& plugin);
+      const manifest::FoundPlugin& plugin,
+      plugin::Quarantined quarantined = plugin::Quarantined::kRefused);
 
   // As plugin::Registry::check, with the session's policies for signatures and quarantine.
   [[nodiscard]] Status check(const manifest::FoundPlugin& plugin) const;
@@ -64,7 +66,8 @@ class PluginLoader {
   [[nodiscard]] trust::QuarantinePolicy quarantine_policy() const;
   [[nodiscard]] SignaturePolicy signatures() const;
   // By the session's policy where that is stricter than the process's, which the registry has.
-  [[nodiscard]] Status check_quarantine(const manifest::FoundPlugin& plugin) const;
+  [[nodiscard]] Status check_quarantine(const manifest::FoundPlugin& plugin,
+                                        plugin::Quarantined quarantined) const;
   // Tells `options` what to record of workers that fail.
   void record_failures(worker::IsolationOptions& options) const;
 

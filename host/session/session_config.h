@@ -58,7 +58,7 @@ struct IsolationConfig {
   // session.isolation.PROVIDER, by type name or short name
   std::map<std::string, manifest::Isolation> of_providers = {};
   worker::CallLimits calls;  // session.isolation.{probe,compile,run}_limit
-  worker::Limits limits;     // session.isolation.{memory,cpu_seconds,open_files}
+  worker::Limits limits;     // session.isolation.{memory,cpu_seconds,open_files,...}
   GrantedFiles readable;     // session.sandbox.readable, session.sandbox.readable.PROVIDER
   GrantedFiles writable;     // session.sandbox.writable, session.sandbox.writable.PROVIDER
 };

@@ -1,5 +1,6 @@
 #include "host/session/usable_plugin.h"
 
+#include <algorithm>
 #include <string>
 
 #include "host/base/format.h"
@@ -23,6 +24,12 @@ std::string describe(const manifest::SkippedManifest& skipped) {
 
 void UnusablePlugins::add(const manifest::FoundPlugin& plugin, Status reason) {
   unusable_.push_back({&plugin, std::move(reason)});
+}
+
+bool UnusablePlugins::was_refused(const manifest::FoundPlugin& plugin) const {
+  return std::ranges::any_of(unusable_, [&](const Unusable& one) {
+    return one.plugin == &plugin && one.reason.code() == StatusCode::kEpFail;
+  });
 }
 
 void UnusablePlugins::warn(const manifest::FoundPlugin& taken) const {

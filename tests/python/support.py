@@ -109,10 +109,11 @@ class PackageTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()
 
-    def python(self, program, *arguments, status=0, timeout=120):
+    def python(self, program, *arguments, status=0, timeout=120, variables=None):
         """Runs a program of Python in a process of its own."""
         done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], cwd=self.folder, text=True,
-                              capture_output=True, timeout=timeout, check=False)
+                              env={**os.environ, **(variables or {})}, capture_output=True, timeout=timeout,
+                              check=False)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 

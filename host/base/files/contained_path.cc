@@ -36,8 +36,11 @@ bool has_dangling_link(fs::path base, const fs::path& relative) {
 
 // Returns why the file that the path leads to cannot be accepted, or nothing.
 std::string_view refusal_of_file(const fs::path& base, const fs::path& resolved,
-                                 std::string_view relative_path) {
-  if (!lies_below(base, resolved)) return "a symbolic link leads out of the folder";
+                                 std::string_view relative_path, std::span<const fs::path> linked) {
+  const auto has_resolved = [&](const fs::path& folder) { return lies_below(folder, resolved); };
+  if (!has_resolved(base) && std::ranges::none_of(linked, has_resolved)) {
+    return "a symbolic link leads out of the folder";
+  }
   if (has_dangling_link(base, relative_path)) return "it is a symbolic link to a missing file";
   std::error_code error;
   const fs::file_status status = fs::status(resolved, error);
@@ -91,6 +94,13 @@ class Folder {
   const FileSystem& file_system_;
 };
 
+// As Folder::open, of an absolute path: no part of it is a link when the file is opened, so it lies
+// where its path says.
+int open_without_links(const fs::path& path, const FileSystem& file_system) {
+  const Folder root(file_system.open("/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0), file_system);
+  return root.is_open() ? root.open(path.relative_path()) : -1;
+}
+
 }  // namespace
 
 std::string_view refusal_of_path(std::string_view relative_path) {
@@ -105,7 +115,8 @@ std::string_view refusal_of_path(std::string_view relative_path) {
 }
 
 Result<InputFile> open_contained(const fs::path& base_dir, std::string_view relative_path,
-                                 StatusCode refusal, const FileSystem& file_system) {
+                                 StatusCode refusal, const FileSystem& file_system,
+                                 std::span<const fs::path> linked) {
   const auto refuse = [&](std::string_view reason) {
     return Status(refusal, formatted("the path {} below {} is refused: {}; name a file inside that "
                                      "folder, relative to it",
@@ -128,11 +139,13 @@ Result<InputFile> open_contained(const fs::path& base_dir, std::string_view rela
   for (int attempt = 1;; ++attempt) {
     const fs::path resolved = fs::weakly_canonical(base / relative_path, error);
     if (error) return refuse(error.message());
-    if (const std::string_view reason = refusal_of_file(base, resolved, relative_path);
+    if (const std::string_view reason = refusal_of_file(base, resolved, relative_path, linked);
         !reason.empty()) {
       return refuse(reason);
     }
-    const int descriptor = folder.open(resolved.lexically_relative(base));
+    const int descriptor = lies_below(base, resolved)
+                               ? folder.open(resolved.lexically_relative(base))
+                               : open_without_links(resolved, file_system);
     if (descriptor >= 0) return InputFile::adopt(resolved, descriptor, file_system);
     const bool may_pass = errno == ELOOP || errno == ENOTDIR || errno == EAGAIN || errno == EINTR;
     if (may_pass && attempt < kMaxAttempts) continue;

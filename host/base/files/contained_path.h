@@ -6,6 +6,7 @@
 #include <ephost/status.h>
 
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 #include "host/base/files/file.h"
@@ -25,8 +26,11 @@ namespace ephost {
 // a `..` component or a NUL byte, leaves the folder through a symbolic link, or names a directory,
 // device or pipe. `a..b.bin` is a valid name. Returns NO_SUCHFILE when the file or the folder does
 // not exist.
+//
+// Links may also lead below one of the folders `linked`, which are canonical.
 [[nodiscard]] Result<InputFile> open_contained(const std::filesystem::path& base_dir,
                                                std::string_view relative_path, StatusCode refusal,
-                                               const FileSystem& file_system = posix_file_system());
+                                               const FileSystem& file_system = posix_file_system(),
+                                               std::span<const std::filesystem::path> linked = {});
 
 }  // namespace ephost

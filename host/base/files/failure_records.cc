@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -28,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kFields = 5;
+constexpr size_t kFields = 6;
 
 std::string encoded(std::string_view text) {
   std::string encoded;
@@ -74,8 +75,8 @@ std::optional<FailureRecord> parse_line(std::string_view line) {
   const auto [end, error] =
       std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), record.time);
   if (error != std::errc() || end != fields[0].data() + fields[0].size()) return std::nullopt;
-  const std::array<std::string*, kFields - 1> texts = {&record.name, &record.manifest,
-                                                       &record.files, &record.what};
+  const std::array<std::string*, kFields - 1> texts = {
+      &record.name, &record.manifest, &record.files, &record.program, &record.what};
   for (size_t i = 0; i < texts.size(); ++i) {
     std::optional<std::string> text = decoded(fields[i + 1]);
     if (!text) return std::nullopt;
@@ -128,6 +129,20 @@ Status nowhere_to_write() {
 }
 
 }  // namespace
+
+std::string program_of_process() {
+  std::error_code ignored;
+  std::string program = fs::read_symlink("/proc/self/exe", ignored).native();
+  if (program.empty()) program = "an unknown program";
+  // Of the arguments only a script that is run, as others may be secret.
+  std::ifstream arguments("/proc/self/cmdline", std::ios::binary);
+  std::string argument;
+  std::getline(arguments, argument, '\0');
+  if (std::getline(arguments, argument, '\0') && fs::is_regular_file(argument, ignored)) {
+    program += " " + argument;
+  }
+  return formatted("{} (process {})", program, ::getpid());
+}
 
 fs::path FailureRecords::default_file() {
   const bool privileged = ::getauxval(AT_SECURE) != 0;
@@ -209,8 +224,9 @@ Status FailureRecords::shorten() const {
 }
 
 std::string FailureRecords::line_of(const FailureRecord& record) {
-  return formatted("{}\t{}\t{}\t{}\t{}\n", record.time, encoded(record.name),
-                   encoded(record.manifest), encoded(record.files), encoded(record.what));
+  return formatted("{}\t{}\t{}\t{}\t{}\t{}\n", record.time, encoded(record.name),
+                   encoded(record.manifest), encoded(record.files), encoded(record.program),
+                   encoded(record.what));
 }
 
 Result<size_t> FailureRecords::remove(std::string_view name) const {

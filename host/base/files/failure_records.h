@@ -24,7 +24,12 @@ struct FailureRecord {
   std::string manifest;  // path
   std::string files;     // which version of its files it was; any text
   std::string what;      // "died of SIGSEGV in compute"
+  std::string program;   // in which it happened: program_of_process; the field before `what`
 };
+
+// The program that this process runs, with the script if it runs one: "/usr/bin/python3.11 app.py",
+// and the number of the process.
+[[nodiscard]] std::string program_of_process();
 
 // Safe from any thread; different processes may use one file at once.
 class FailureRecords {

@@ -11,7 +11,9 @@
 #include <mutex>
 #include <utility>
 
+#include "host/base/named_ranges.h"
 #include "host/base/shared_memory.h"
+#include "host/base/text.h"
 
 namespace ephost {
 namespace {
@@ -20,6 +22,7 @@ struct Mapping {
   uintptr_t end = 0;
   FileVersion file;
   std::filesystem::path path;
+  NamedRange range;        // for the report of a crash, should the file be truncated
   bool is_shared = false;  // or it was tried
   SharedRegionPtr region;  // null: it cannot be shared, or nobody wanted it
 };
@@ -80,8 +83,12 @@ FileVersion FileVersion::of(const struct stat& info) {
 
 void add_mapping(std::span<const std::byte> bytes, const FileVersion& file,
                  const std::filesystem::path& path) {
+  NamedRange range(bytes.data(), bytes.size(),
+                   "in the mapped file " + quote(path.filename().native()),
+                   RangeOwner::kApplication);
   const std::lock_guard lock(mappings().mutex);
-  mappings().by_address[address_of(bytes)] = {address_of(bytes) + bytes.size(), file, path};
+  mappings().by_address[address_of(bytes)] = {address_of(bytes) + bytes.size(), file, path,
+                                              std::move(range)};
 }
 
 std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes) {
@@ -114,6 +121,17 @@ std::optional<SharedPlace> share_mapped_file(std::span<const std::byte> bytes) {
   }
   if (mapping.region == nullptr) return std::nullopt;
   return SharedPlace{mapping.region, offset};
+}
+
+std::optional<std::filesystem::path> find_truncated_file() {
+  const std::lock_guard lock(mappings().mutex);
+  for (const auto& [begin, mapping] : mappings().by_address) {
+    struct stat info = {};
+    if (mapping.region == nullptr || ::fstat(mapping.region->descriptor.get(), &info) != 0)
+      continue;
+    if (static_cast<uint64_t>(info.st_size) < mapping.end - begin) return mapping.path;
+  }
+  return std::nullopt;
 }
 
 void release_pages(std::span<const std::byte> bytes) {

@@ -45,8 +45,10 @@ PreparedFailure::PreparedFailure(const FailureRecords& records, const FailureRec
        folder = folder.parent_path()) {
     folders_.insert(folders_.begin(), folder.string());
   }
-  const std::string line = FailureRecords::line_of(
-      {.name = record.name, .manifest = record.manifest, .files = record.files});
+  const std::string line = FailureRecords::line_of({.name = record.name,
+                                                    .manifest = record.manifest,
+                                                    .files = record.files,
+                                                    .program = record.program});
   fields_ = line.substr(1, line.size() - 2);  // without "0" and the line feed
 }
 

@@ -3,6 +3,8 @@
 #include <ephost/check_selection.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,11 +53,12 @@ struct Chosen {
   SelectionFile file;
   SelectionReport report;
 
+  std::map<std::filesystem::path, SelectionVerdict> verdicts;  // by manifest
+
   // What it makes of a plugin.
   [[nodiscard]] SelectionVerdict verdict_on(const InstalledPlugin& plugin) const {
-    const auto found =
-        std::ranges::find(report.plugins, plugin.manifest, &SelectionVerdict::manifest);
-    return found == report.plugins.end() ? SelectionVerdict{} : *found;
+    const auto found = verdicts.find(plugin.manifest);
+    return found == verdicts.end() ? SelectionVerdict{} : found->second;
   }
 };
 
@@ -66,7 +69,10 @@ Result<std::optional<Chosen>> choose_selection(const Environment& environment,
   if (file.path.empty()) return chosen;
   EPHOST_ASSIGN_OR_RETURN(SelectionReport report,
                           check_selection(environment, file.path, SelectionCheck::kFind));
-  chosen.emplace(Chosen{std::move(file), std::move(report)});
+  chosen.emplace(Chosen{std::move(file), std::move(report), {}});
+  for (const SelectionVerdict& verdict : chosen->report.plugins) {
+    chosen->verdicts.emplace(verdict.manifest, verdict);
+  }
   return chosen;
 }
 

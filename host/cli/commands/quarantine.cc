@@ -104,7 +104,7 @@ Result<int> list_failures(const QuarantineFlags& flags) {
   const FailureRecords::Content content = records.read();
   Json failures = Json::array();
   const Judge judge(content.records, process.policy);
-  Table table({{"name"}, {"time"}, {"manifest"}, {"what"}, {"state"}});
+  Table table({{"name"}, {"time"}, {"manifest"}, {"what"}, {"program"}, {"state"}});
   for (const FailureRecord& record : content.records) {
     if (!judge.is_about(record, flags.name)) continue;
     const std::optional<int64_t> until = judge.until(record);
@@ -112,10 +112,11 @@ Result<int> list_failures(const QuarantineFlags& flags) {
                         {"time", utc_text(record.time)},
                         {"manifest", record.manifest},
                         {"what", record.what},
+                        {"program", record.program},
                         {"counts", judge.counts(record)},
                         {"quarantined_until", until ? Json(utc_text(*until)) : Json()}});
-    table.add_row(
-        {record.name, utc_text(record.time), record.manifest, record.what, judge.state(record)});
+    table.add_row({record.name, utc_text(record.time), record.manifest, record.what, record.program,
+                   judge.state(record)});
   }
   if (!content.problem.empty()) log_warning(content.problem);
   if (flags.report.json()) {

@@ -7,6 +7,7 @@
 
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
+#include "host/base/files/hub_cache.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/signing/passphrase.h"
@@ -109,8 +110,10 @@ Status Signer::sign_one_model(const fs::path& file, const std::vector<std::strin
   std::vector<MappedFile> mapped;
   trust::ModelFiles contents;
   for (const std::string& name : names) {
-    EPHOST_ASSIGN_OR_RETURN(const InputFile input,
-                            open_contained(file.parent_path(), name, StatusCode::kInvalidGraph));
+    EPHOST_ASSIGN_OR_RETURN(
+        const InputFile input,
+        open_contained(file.parent_path(), name, StatusCode::kInvalidGraph, posix_file_system(),
+                       hub_folders_of(file.parent_path())));
     EPHOST_ASSIGN_OR_RETURN(MappedFile content, MappedFile::map(input));
     contents.emplace(name, content.bytes());
     mapped.push_back(std::move(content));

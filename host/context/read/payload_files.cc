@@ -9,6 +9,7 @@
 
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
+#include "host/base/files/hub_cache.h"
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -160,8 +161,8 @@ Content PayloadFiles::read(const std::string& name, const ContentChecksum* state
 }
 
 Content PayloadFiles::open(const std::string& name, const ContentChecksum* stated) {
-  const Result<InputFile> file =
-      open_contained(*folder_, name, StatusCode::kInvalidGraph, *options_.file_system);
+  const Result<InputFile> file = open_contained(*folder_, name, StatusCode::kInvalidGraph,
+                                                *options_.file_system, hub_folders_of(*folder_));
   if (!file.ok()) {
     const bool refused = file.status().code() == StatusCode::kInvalidGraph;
     return failed(refused ? ChecksumState::kRefusedPath : ChecksumState::kMissingFile,

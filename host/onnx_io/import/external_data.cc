@@ -22,8 +22,9 @@ Result<graph::Blob> ExternalData::content(const std::string& location) {
                             "specify the folder of its external data",
                             quote(location)));
   }
-  EPHOST_ASSIGN_OR_RETURN(const InputFile opened,
-                          open_contained(*folder_, location, StatusCode::kInvalidGraph));
+  EPHOST_ASSIGN_OR_RETURN(
+      const InputFile opened,
+      open_contained(*folder_, location, StatusCode::kInvalidGraph, posix_file_system(), linked_));
   EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::map(opened));
   const auto owner = std::make_shared<const MappedFile>(std::move(file));
   graph::Blob blob{.bytes = owner->bytes(), .owner = owner};

@@ -1,5 +1,6 @@
-// Finds the bytes of tensors outside the model file: in files below the model's folder, each mapped
-// once, or in buffers that the caller provides. Used by the tensor importer only.
+// Finds the bytes of tensors outside the model file: in files below the model's folder, or where a
+// hub's cache has them, each mapped once, or in buffers that the caller provides. Used by the
+// tensor importer only.
 #pragma once
 
 #include <ephost/status.h>
@@ -12,6 +13,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/graph/types.h"
 
@@ -28,9 +31,12 @@ struct ExternalReference {
 class ExternalData {
  public:
   // `folder` is empty for a model from memory without a given folder. `buffers` must outlive this.
+  // Links in the folder may lead below one of the folders `linked`
+  // (host/base/files/hub_cache.h).
   ExternalData(std::optional<std::filesystem::path> folder,
-               const std::map<std::string, graph::Blob>& buffers)
-      : folder_(std::move(folder)), buffers_(buffers) {}
+               const std::map<std::string, graph::Blob>& buffers,
+               std::vector<std::filesystem::path> linked = {})
+      : folder_(std::move(folder)), linked_(std::move(linked)), buffers_(buffers) {}
 
   // Returns the `needed` bytes of a tensor. INVALID_GRAPH if the path leaves the folder, the length
   // or checksum differs, or the file is too short; NO_SUCHFILE if it is missing; INVALID_ARGUMENT
@@ -60,6 +66,7 @@ class ExternalData {
   Status compare(const ExternalReference& reference, std::span<const std::byte> content);
 
   std::optional<std::filesystem::path> folder_;
+  std::vector<std::filesystem::path> linked_;
   const std::map<std::string, graph::Blob>& buffers_;
   std::map<std::string, Mapped> mapped_;        // by location
   std::map<std::string, std::string> digests_;  // by location; empty: not computed

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/files/hub_cache.h"
+#include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/checks.h"
@@ -200,11 +202,20 @@ void forget_shapes(graph::Graph& graph, const std::set<std::string>& open, bool 
   }
 }
 
-Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesystem::path> folder,
+// Of the given folder, or else of the folder of `file`, which is null for a model from memory.
+ExternalData find_external_data(const MappedFile* file, const ImportOptions& options) {
+  const std::filesystem::path& given = options.external_data_dir;
+  if (!given.empty()) return {given, options.external_files, hub_folders_of(given)};
+  if (file == nullptr) return {std::nullopt, options.external_files};
+  const std::optional<MappedRange> mapped = find_mapped_range(file->bytes());
+  return {file->path().parent_path(), options.external_files,
+          linked_folders_of(file->path(), mapped ? mapped->file : FileVersion())};
+}
+
+Result<Model> import_from(const graph::Blob& bytes, const MappedFile* file,
                           const ImportOptions& options, ImportReport* report) {
   try {
-    if (!options.external_data_dir.empty()) folder = options.external_data_dir;
-    ExternalData external(std::move(folder), options.external_files);
+    ExternalData external = find_external_data(file, options);
     Notes notes;
     ImportReport read;
     EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes, read));
@@ -244,7 +255,7 @@ void align_initializers(Model& model) { align_in(model.graph); }
 
 Result<Model> import_model(const graph::Blob& bytes, const ImportOptions& options,
                            ImportReport* report) {
-  return import_from(bytes, std::nullopt, options, report);
+  return import_from(bytes, nullptr, options, report);
 }
 
 Result<Model> import_model(const std::filesystem::path& path, const ImportOptions& options,
@@ -255,8 +266,8 @@ Result<Model> import_model(const std::filesystem::path& path, const ImportOption
 
 Result<Model> import_model(const std::shared_ptr<const MappedFile>& file,
                            const ImportOptions& options, ImportReport* report) {
-  Result<Model> model = import_from({.bytes = file->bytes(), .owner = file},
-                                    file->path().parent_path(), options, report);
+  Result<Model> model =
+      import_from({.bytes = file->bytes(), .owner = file}, file.get(), options, report);
   if (model.ok()) return model;
   return std::move(model).status().with_context("importing " + quote(file->path().native()));
 }

@@ -73,6 +73,16 @@ ThreadCalls::Snapshot ThreadCalls::snapshot() const noexcept {
   return taken;
 }
 
+LentPlace ThreadCalls::find_lent(uintptr_t address) const noexcept {
+  for (const CallScope* scope = innermost_.load(std::memory_order_acquire); scope != nullptr;
+       scope = scope->outer_) {
+    if (scope->steps_ == nullptr) continue;
+    const LentPlace place = scope->steps_->find_lent(address);
+    if (!place.where.empty()) return place;
+  }
+  return {};
+}
+
 CallScope::CallScope(const CallSite& site, const StepSites* steps, size_t step)
     : thread_(ThreadCalls::mine()),
       outer_(thread_.innermost()),

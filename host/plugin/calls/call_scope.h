@@ -26,11 +26,20 @@ struct CallSite {
   std::string_view name = {};
 };
 
+// Memory that the application lent to a run.
+struct LentPlace {
+  std::string_view where;  // "in the input"; empty: the run was not lent it
+  std::string_view name;   // of the value
+  bool is_writable = false;
+};
+
 // Tells which slot each step of a run calls. Used by signal handlers and other threads during the
 // run: it allocates nothing, takes no lock, and reads only what does not change during the run.
 class StepSites {
  public:
   [[nodiscard]] virtual CallSite call_site(size_t step) const noexcept = 0;
+  // Which value that the run was lent has the address.
+  [[nodiscard]] virtual LentPlace find_lent(uintptr_t /*address*/) const noexcept { return {}; }
 
  protected:
   ~StepSites() = default;
@@ -58,6 +67,9 @@ class ThreadCalls {
 
   // The innermost call. Only for the calling thread's own object.
   [[nodiscard]] Snapshot snapshot() const noexcept;
+  // As StepSites::find_lent, of all runs that the thread is in. Only for the calling thread's own
+  // object, or within `try_with_snapshot`.
+  [[nodiscard]] LentPlace find_lent(uintptr_t address) const noexcept;
   // Calls `use(Snapshot)` with the innermost call of any thread. That call cannot return meanwhile,
   // so `use` must be quick. False if the thread is busy; then signal handlers give up and others
   // retry.

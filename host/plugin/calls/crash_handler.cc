@@ -14,7 +14,7 @@
 
 #include "host/plugin/calls/call_scope.h"
 #include "host/plugin/calls/crash_records.h"
-#include "host/plugin/calls/guard_ranges.h"
+#include "host/plugin/calls/fault_place.h"
 #include "host/plugin/calls/raw_text.h"
 
 namespace ephost::plugin {
@@ -49,17 +49,36 @@ size_t index_of(int signal) {
 // Whether an instruction of this thread caused the signal and would cause it again.
 bool is_fault(int signal, const siginfo_t& info) { return signal != SIGABRT && info.si_code > 0; }
 
-// "error[EP_FAIL]: SIGSEGV at address 0x1234, which is behind output 0 of ...,". Returns whether a
-// range has the address.
-bool add_signal(RawText& text, int signal, const siginfo_t& info) {
-  text.add("error[EP_FAIL]: ").add(kSignals[index_of(signal)].name);
-  if (!is_fault(signal, info) || signal == SIGILL || signal == SIGFPE) return false;
-  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
-  text.add(" at address 0x").add(address, 16);
-  const std::string_view guarded = name_of_guard_range(address);
-  if (guarded.empty()) return false;
-  text.add(", which is ").add(guarded).add(",");
-  return true;
+// The place of a fault in memory; nothing known of any other signal.
+FaultPlace place_of(int signal, const siginfo_t& info, const void* context) {
+  if (!is_fault(signal, info) || signal == SIGILL || signal == SIGFPE) return {};
+  return find_fault_place(info, context);
+}
+
+struct Crash {
+  int signal;
+  const siginfo_t& info;
+  FaultPlace place;
+};
+
+// "error[EP_FAIL]: SIGSEGV at address 0x1234, which is behind output 0 of ...,".
+void add_signal(RawText& text, const Crash& crash) {
+  text.add("error[EP_FAIL]: ").add(kSignals[index_of(crash.signal)].name);
+  if (!is_fault(crash.signal, crash.info) || crash.signal == SIGILL || crash.signal == SIGFPE) {
+    return;
+  }
+  text.add(" at address 0x").add(crash.place.address, 16);
+  if (crash.place.where.empty()) return;
+  text.add(", which is ").add(crash.place.where);
+  if (!crash.place.name.empty()) text.add(" \"").add(crash.place.name).add("\"");
+  text.add(",");
+}
+
+void add_remedy(RawText& text, const Crash& crash) {
+  text.add(crash.place.is_applications
+               ? "; the memory is the application's: keep it, and the file behind it, as they are "
+                 "for as long as they are used; this does not count against the plugin"
+               : "; report this to the plugin's vendor");
 }
 
 // Whether this process sent the signal to itself, by an instruction or with abort.
@@ -69,13 +88,14 @@ bool is_own(int signal, const siginfo_t& info) {
 
 // A crash in one call is reported only once, although the next handler may abort and so signal
 // again.
-bool report_call(std::string_view where, int signal, const siginfo_t& info,
-                 const ThreadCalls::Snapshot& call) {
+bool report_call(std::string_view where, const Crash& crash, const ThreadCalls::Snapshot& call) {
   if (call.site.provider.empty()) return false;
   if (last_reported.exchange(call.number) == call.number) return true;
   RawText text;
-  (void)add_signal(text, signal, info);
-  text.add(where).add(call).add("; report this to the plugin's vendor").write_line();
+  add_signal(text, crash);
+  text.add(where).add(call);
+  add_remedy(text, crash);
+  text.write_line();
   return true;
 }
 
@@ -87,31 +107,35 @@ void record(int signal, const ThreadCalls::Snapshot& call) {
 }
 
 // Where no plugin is called: a thread of one may still reach what its call was lent.
-void report_range(int signal, const siginfo_t& info) {
+void report_place(const Crash& crash) {
+  if (crash.place.where.empty()) return;
   RawText text;
-  if (!add_signal(text, signal, info)) return;
-  text.add(" while no plugin is called; report this to the plugin's vendor").write_line();
+  add_signal(text, crash);
+  text.add(" while no plugin is called");
+  add_remedy(text, crash);
+  text.write_line();
 }
 
-void report(int signal, const siginfo_t& info) {
+void report(const Crash& crash) {
   const ThreadCalls* const mine = ThreadCalls::mine_if_any();
   if (mine != nullptr) {
     const ThreadCalls::Snapshot call = mine->snapshot();
     const bool is_first = call.number != last_reported.load();
-    if (report_call(" in ", signal, info, call)) {
-      if (is_first && is_own(signal, info)) record(signal, call);
+    if (report_call(" in ", crash, call)) {
+      const bool counts = !crash.place.is_applications && is_own(crash.signal, crash.info);
+      if (is_first && counts) record(crash.signal, call);
       return;
     }
   }
   bool is_reported = false;
   for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr; calls = calls->next()) {
     calls->try_with_snapshot([&](const ThreadCalls::Snapshot& call) {
-      if (report_call(" in a thread that calls no plugin, during ", signal, info, call)) {
+      if (report_call(" in a thread that calls no plugin, during ", crash, call)) {
         is_reported = true;
       }
     });
   }
-  if (!is_reported) report_range(signal, info);
+  if (!is_reported) report_place(crash);
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {
@@ -136,7 +160,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
-  report(signal, *info);
+  report({signal, *info, place_of(signal, *info, context)});
   pass_on(signal, info, context);
   errno = saved_errno;
 }

@@ -1,6 +1,7 @@
 // Prints one line on standard error that names the plugin call during which the process crashed,
-// and records the crash (crash_records.h). Everything else stays as without it: core dumps, the
-// exit status, and the handlers of the application, a sanitizer or an interpreter.
+// and records the crash (crash_records.h), unless memory of the application's was the reason.
+// Everything else stays as without it: core dumps, the exit status, and the handlers of the
+// application, a sanitizer or an interpreter.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,9 @@ namespace ephost::plugin {
 
 // While any of these lives, the process has handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and
 // SIGABRT, which print the current call and pass the signal on to the previous handler. Outside of
-// calls they print nothing, unless the address lies in a range that has a name (guard_ranges.h).
-// The last object restores the handlers that the first one found, except where somebody has
-// installed another handler since then.
+// calls they print nothing, unless the address lies in a range that has a name
+// (host/base/named_ranges.h). The last object restores the handlers that the first one found,
+// except where somebody has installed another handler since then.
 class CrashHandler {
  public:
   CrashHandler();

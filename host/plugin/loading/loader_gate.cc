@@ -4,11 +4,56 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <mutex>
+#include <vector>
+
 #include "host/base/format.h"
 
 namespace ephost::plugin {
 
-MemoryFile::MemoryFile() : descriptor_(::memfd_create("ephost-load-guard", MFD_CLOEXEC)) {}
+namespace {
+
+constexpr const char* kMemoryFileName = "ephost-load-guard";
+constexpr off_t kReservedSize = off_t{16} << 10;
+
+struct Reserve {
+  std::mutex mutex;
+  std::vector<int> descriptors;
+};
+
+// Never destroyed: a library may be loaded at the very end.
+Reserve& memory_file_reserve() {
+  static auto* const reserve = new Reserve;
+  return *reserve;
+}
+
+int make_memory_file() {
+  Reserve& reserve = memory_file_reserve();
+  const std::lock_guard lock(reserve.mutex);
+  if (reserve.descriptors.empty()) return ::memfd_create(kMemoryFileName, MFD_CLOEXEC);
+  const int descriptor = reserve.descriptors.back();
+  reserve.descriptors.pop_back();
+  return descriptor;
+}
+
+}  // namespace
+
+void reserve_memory_files(size_t count) {
+  Reserve& reserve = memory_file_reserve();
+  const std::lock_guard lock(reserve.mutex);
+  while (reserve.descriptors.size() < count) {
+    const int descriptor = ::memfd_create(kMemoryFileName, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (descriptor < 0) return;
+    if (::ftruncate(descriptor, kReservedSize) != 0 ||
+        ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+      ::close(descriptor);
+      return;
+    }
+    reserve.descriptors.push_back(descriptor);
+  }
+}
+
+MemoryFile::MemoryFile() : descriptor_(make_memory_file()) {}
 
 MemoryFile::~MemoryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -2,11 +2,16 @@
 // Used by guarded_load.h.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace ephost::plugin {
+
+// Makes as many of the files below in advance, for a process that may make none later. Their size
+// is fixed, so that they are of no other use.
+void reserve_memory_files(size_t count);
 
 // A file in memory, which is gone when the last descriptor of it is closed.
 class MemoryFile {

@@ -1,6 +1,8 @@
 #include "host/runtime/frame/step_dispatch.h"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "host/base/format.h"
@@ -8,6 +10,27 @@
 #include "host/bridge/provider.h"
 
 namespace ephost::runtime {
+
+namespace {
+
+// Whether the tensor, or one that it contains, has the address. Nothing is nested deeper than a map
+// in a sequence, whose values are a sequence.
+bool has_address(const eph_value& value, uintptr_t address, int depth = 4) noexcept {
+  if (value.data == nullptr || value.kind == EPH_KIND_NONE || value.memory != 0) return false;
+  if (value.kind == EPH_KIND_TENSOR) {
+    const auto begin = reinterpret_cast<uintptr_t>(value.data);
+    return address >= begin && address - begin < value.byte_size;
+  }
+  if (depth == 0) return false;
+  const auto* const parts = static_cast<const eph_value*>(value.data);
+  const int64_t count = value.kind == EPH_KIND_SEQUENCE ? value.shape[0] : 2;
+  for (int64_t i = 0; i < count; ++i) {
+    if (has_address(parts[i], address, depth - 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<std::vector<bridge::ComputationState>> create_states(const Program& program) {
   std::vector<bridge::ComputationState> states(program.steps().size());
@@ -200,6 +223,20 @@ bridge::CallSite StepDispatch::call_site(size_t step) const noexcept {
   return {computation->provider().name(), "compute",
           is_partition ? std::string_view("the partition that starts with") : node.op_type,
           is_partition && node.name.empty() ? node.op_type : node.name};
+}
+
+plugin::LentPlace StepDispatch::find_lent(uintptr_t address) const noexcept {
+  const graph::Graph& graph = program_.graph();
+  const auto find = [&](std::span<const graph::ValueId> ids, std::string_view where,
+                        bool is_writable) -> plugin::LentPlace {
+    for (const graph::ValueId id : ids) {
+      if (has_address(values_[id], address)) return {where, graph.values[id].name, is_writable};
+    }
+    return {};
+  };
+  // An output that has the bytes of an input is the input's memory.
+  const plugin::LentPlace input = find(graph.inputs, "in the input", false);
+  return input.where.empty() ? find(graph.outputs, "in the output", true) : input;
 }
 
 void StepDispatch::end_run() {

@@ -51,6 +51,8 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
 
   // What the step calls, for messages; empty for steps of the host and numbers past the end.
   [[nodiscard]] bridge::CallSite call_site(size_t step) const noexcept override;
+  // The input or output of the graph in whose memory the address lies.
+  [[nodiscard]] plugin::LentPlace find_lent(uintptr_t address) const noexcept override;
 
  private:
   struct Call {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/files/contained_path.h"
+#include "host/base/files/hub_cache.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
@@ -93,7 +94,8 @@ Result<ModelSource> open_specialized_model(const std::filesystem::path& folder,
                                            const KnownChecksums& known,
                                            const Cancellation& cancellation) {
   EPHOST_ASSIGN_OR_RETURN(const InputFile file,
-                          open_contained(folder, name, StatusCode::kInvalidGraph));
+                          open_contained(folder, name, StatusCode::kInvalidGraph,
+                                         posix_file_system(), hub_folders_of(folder)));
   EPHOST_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::map(file));
   EPHOST_ASSIGN_OR_RETURN(const Hash128 hash, known.checksum_of(mapped.bytes(), cancellation));
   const context::ContentChecksum found{.hash = hash, .size = mapped.bytes().size()};

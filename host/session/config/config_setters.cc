@@ -259,6 +259,8 @@ template Status worker_limit<&worker::Limits::memory>(SessionConfig&, std::strin
                                                       const std::string&);
 template Status worker_limit<&worker::Limits::cpu_seconds>(SessionConfig&, std::string_view,
                                                            const std::string&);
+template Status worker_limit<&worker::Limits::threads>(SessionConfig&, std::string_view,
+                                                       const std::string&);
 template Status worker_limit<&worker::Limits::open_files>(SessionConfig&, std::string_view,
                                                           const std::string&);
 

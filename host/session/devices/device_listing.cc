@@ -1,6 +1,7 @@
 #include "host/session/devices/device_listing.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -114,11 +115,10 @@ EpDeviceList list_all_devices(Environment::State& environment, Listing listing,
   const manifest::SearchResult& search = *plugins;
   PluginLoader loader(environment, config);
   EpDeviceList all;
-  std::vector<std::string> asked;
+  std::set<std::string> asked;
   for (const manifest::FoundPlugin& found : search.found) {
     const std::string& provider = found.manifest.provider;
-    if (std::ranges::find(asked, provider) != asked.end()) continue;
-    asked.push_back(provider);
+    if (!asked.insert(provider).second) continue;
     const auto ask = [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
       return list(plugin, listing);
     };

@@ -1,7 +1,9 @@
 #include "host/session/tools/check_selection.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -44,6 +46,7 @@ class Check {
   Check(const Environment& environment, SelectionCheck depth)
       : environment_(environment), plugins_(environment.state().plugins.all()), depth_(depth) {
     for (const FoundPlugin& plugin : plugins_->found) {
+      verdicts_.emplace(plugin.manifest.file, report_.plugins.size());
       report_.plugins.push_back(
           {.manifest = plugin.manifest.file, .reason = "the selection does not name its provider"});
     }
@@ -79,7 +82,7 @@ class Check {
   }
 
   SelectionVerdict& verdict_on(const FoundPlugin& plugin) {
-    return *std::ranges::find(report_.plugins, plugin.manifest.file, &SelectionVerdict::manifest);
+    return report_.plugins[verdicts_.at(plugin.manifest.file)];
   }
 
   void check_choice(const ProviderChoice& choice, const ProviderChoicePlaces& places) {
@@ -319,6 +322,7 @@ class Check {
   session::SessionConfig config_;                 // as the selection's sound entries have it
   std::set<std::string, std::less<>> providers_;  // that the selection names
   SelectionReport report_;
+  std::map<std::filesystem::path, size_t> verdicts_;  // by manifest: index into report_.plugins
 };
 
 }  // namespace

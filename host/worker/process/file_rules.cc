@@ -62,7 +62,6 @@ constexpr std::array<std::string_view, 16> kAlwaysReadable = {"/lib",
                                                               "/proc/stat",
                                                               "/proc/sys/vm/overcommit_memory",
                                                               "/sys/devices/system",
-                                                              "/dev/zero",
                                                               "/dev/urandom",
                                                               "/dev/random"};
 constexpr std::string_view kAlwaysWritable = "/dev/null";

@@ -38,7 +38,7 @@ void turn_core_files_off() {
 Status apply_limits(const Limits& limits) {
   turn_core_files_off();
   if (limits.memory != 0) {
-    // What is printed may end in a file of the host's, which is larger: then writing fails.
+    // Writing beyond the limit fails, and does not end the worker.
     ::signal(SIGXFSZ, SIG_IGN);
     EPHOST_RETURN_IF_ERROR(limit(RLIMIT_DATA, "memory", limits.memory, limits.memory));
     EPHOST_RETURN_IF_ERROR(limit(RLIMIT_FSIZE, "the size of files", limits.memory, limits.memory));

@@ -89,6 +89,7 @@ std::string encode(const StartOrder& order) {
   writer.add(order.limits.memory);
   writer.add(order.limits.cpu_seconds);
   writer.add(order.limits.open_files);
+  writer.add(order.limits.threads);
   writer.add(uint64_t{order.sandbox.has_value()});
   const SandboxRules rules = order.sandbox.value_or(SandboxRules());
   writer.add(rules.readable);
@@ -102,6 +103,7 @@ Result<StartOrder> decode_order(std::string_view bytes) {
   order.limits.memory = reader.number();
   order.limits.cpu_seconds = reader.number();
   order.limits.open_files = reader.number();
+  order.limits.threads = reader.number();
   const bool has_sandbox = reader.number() != 0;
   SandboxRules rules;
   rules.readable = paths_of(reader.texts(kMaxTexts));

@@ -21,7 +21,8 @@ struct StartOrder {
 [[nodiscard]] std::string encode(const StartOrder& order);
 [[nodiscard]] Result<StartOrder> decode_order(std::string_view bytes);
 
-// From the worker; the host does not trust it.
+// From the worker, with the descriptor by which threads are asked for if their number is limited
+// (resource_filter.h). The host does not trust it.
 struct ReadyReport {
   std::string failure;  // why limits or sandbox could not be applied; empty: the worker is ready
   SandboxReport sandbox;

@@ -138,24 +138,6 @@ bool has_filters() {
   return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-Status output_error() {
-  return Status(StatusCode::kFail, formatted("cannot restrict standard output and error: {}",
-                                             std::generic_category().message(errno)));
-}
-
-// A socket of datagrams that the worker has got as its output could send them anywhere (sendmsg).
-Status detach_datagram_output() {
-  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
-    int type = 0;
-    socklen_t size = sizeof type;
-    if (::getsockopt(output, SOL_SOCKET, SO_TYPE, &type, &size) != 0) continue;
-    if (type == SOCK_STREAM || type == SOCK_SEQPACKET) continue;
-    const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-    if (!nowhere.is_open() || ::dup2(nowhere.get(), output) < 0) return output_error();
-  }
-  return {};
-}
-
 Status filter_error(int error) {
   return Status(StatusCode::kFail, formatted("cannot restrict system calls: {}",
                                              std::generic_category().message(-error)));
@@ -168,7 +150,6 @@ Status restrict_system_calls(SandboxReport& report) {
     report.missing.emplace_back(kMissing);
     return Status::ok_status();
   }
-  EPHOST_RETURN_IF_ERROR(detach_datagram_output());
   const Filter filter(::seccomp_init(SCMP_ACT_ALLOW));
   if (filter == nullptr) return filter_error(-ENOMEM);
   if (const int error = fill(filter); error != 0) return filter_error(error);

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <future>
 #include <system_error>
@@ -17,6 +19,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/worker/process/resource_filter.h"
 #include "host/worker/process/worker_main.h"
 
 #ifndef P_PIDFD
@@ -54,10 +57,35 @@ struct SpawnPlan {
   posix_spawnattr_t attributes;
 };
 
-// Of the host's descriptors, the worker gets standard output and error alone, whether the others
-// are closed on exec or not.
-void plan_spawn(SpawnPlan& plan, const FileDescriptor& socket) {
+// A pipe for what the worker prints: it has no descriptor of the host's own output, which may be a
+// file or a report that others read.
+struct OutputPipe {
+  FileDescriptor host;
+  FileDescriptor worker;
+};
+
+Result<OutputPipe> make_output_pipe() {
+  std::array<int, 2> ends = {};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Status(StatusCode::kFail,
+                  formatted("cannot make a pipe: {}", std::generic_category().message(errno)));
+  }
+  OutputPipe pipe{FileDescriptor(ends[0]), {}};
+  const FileDescriptor made(ends[1]);
+  // Behind those that the worker gets, which are put in their places one after the other.
+  pipe.worker = FileDescriptor(::fcntl(made.get(), F_DUPFD_CLOEXEC, kMainSocket + 1));
+  if (!pipe.worker.is_open() || ::fcntl(pipe.host.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return Status(StatusCode::kFail,
+                  formatted("cannot make a pipe: {}", std::generic_category().message(errno)));
+  }
+  return pipe;
+}
+
+// The worker gets none of the host's descriptors, whether they are closed on exec or not.
+void plan_spawn(SpawnPlan& plan, const FileDescriptor& socket, const FileDescriptor& output) {
   ::posix_spawn_file_actions_adddup2(&plan.actions, socket.get(), kMainSocket);
+  ::posix_spawn_file_actions_adddup2(&plan.actions, output.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&plan.actions, output.get(), STDERR_FILENO);
   ::posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addclosefrom_np(&plan.actions, kMainSocket + 1);
   sigset_t none;
@@ -71,10 +99,10 @@ void plan_spawn(SpawnPlan& plan, const FileDescriptor& socket) {
       &plan.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-Status spawn(WorkerState& worker, const FileDescriptor& socket) {
+Status spawn(WorkerState& worker, const FileDescriptor& socket, const FileDescriptor& output) {
   const WorkerOptions& options = worker.options();
   SpawnPlan plan;
-  plan_spawn(plan, socket);
+  plan_spawn(plan, socket, output);
   std::vector<std::string> words = {options.program.native()};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   std::vector<char*> arguments;
@@ -98,6 +126,20 @@ Status spawn(WorkerState& worker, const FileDescriptor& socket) {
 Ending ending_of(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return {.kind = Ending::Kind::kExited, .value = info.si_status};
   return {.kind = Ending::Kind::kSignalled, .value = info.si_status};
+}
+
+// Shows lines on standard error, or returns false where whoever reads that does not keep up: nobody
+// is to wait for it.
+bool show(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view part = lines.substr(0, PIPE_BUF);
+    pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+    if (::poll(&error, 1, 0) <= 0 || (error.revents & POLLOUT) == 0) return false;
+    const ssize_t written = ::write(STDERR_FILENO, part.data(), part.size());
+    if (written <= 0) return false;
+    lines.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
 }
 
 bool has_ended(const WorkerState& worker) {
@@ -163,24 +205,55 @@ void Watcher::wake() {
 
 Status Watcher::start(const std::shared_ptr<WorkerState>& worker, const FileDescriptor& socket) {
   std::promise<Status> started;
-  {
-    const std::lock_guard lock(mutex_);
-    orders_.emplace_back([&] {
-      Status status = spawn(*worker, socket);
-      if (status.ok()) workers_.push_back(worker);
-      started.set_value(std::move(status));
-    });
-  }
-  wake();
+  give_order([&] {
+    Result<OutputPipe> output = make_output_pipe();
+    Status status = output.ok() ? spawn(*worker, socket, output->worker) : output.status();
+    if (status.ok()) {
+      workers_.push_back({worker, std::move(output->host), OutputLines(worker->options().name)});
+    }
+    started.set_value(std::move(status));
+  });
   return started.get_future().get();
 }
 
+void Watcher::answer(const std::shared_ptr<WorkerState>& worker, FileDescriptor thread_requests) {
+  give_order(
+      [this, worker, requests = std::make_shared<FileDescriptor>(std::move(thread_requests))] {
+        const auto watched = std::ranges::find(workers_, worker, &Watched::worker);
+        if (watched != workers_.end()) watched->thread_requests = std::move(*requests);
+      });
+}
+
+void Watcher::give_order(std::function<void()> order) {
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.push_back(std::move(order));
+  }
+  wake();
+}
+
 void Watcher::reap() {
-  std::erase_if(workers_, [this](const std::shared_ptr<WorkerState>& worker) {
-    if (!has_ended(*worker)) return false;
-    report(worker->set_ended(reap_one(*worker)));
+  std::erase_if(workers_, [this](Watched& watched) {
+    if (!has_ended(*watched.worker)) return false;
+    show_output(watched, true);
+    report(watched.worker->set_ended(reap_one(*watched.worker)));
     return true;
   });
+}
+
+void Watcher::show_output(Watched& watched, bool has_ended) {
+  std::array<char, 4096> buffer;
+  // A worker that prints without end does not keep the others waiting.
+  constexpr int kMostInARow = 32;
+  for (int i = 0; i < kMostInARow; ++i) {
+    const ssize_t count = ::read(watched.output.get(), buffer.data(), buffer.size());
+    if (count == 0) watched.output.reset();  // it has closed its end
+    if (count <= 0) break;
+    const std::string lines =
+        watched.lines.add({buffer.data(), static_cast<size_t>(count)}, OutputLines::Clock::now());
+    if (!show(lines)) watched.lines.drop(lines);
+  }
+  if (has_ended) static_cast<void>(show(watched.lines.finish()));
 }
 
 void Watcher::report(std::function<void()> failure) {
@@ -195,10 +268,20 @@ void Watcher::run() {
   ::pthread_setname_np(::pthread_self(), "ephost-watcher");
   while (true) {
     std::vector<pollfd> polled = {{.fd = wake_up_.get(), .events = POLLIN, .revents = 0}};
-    for (const auto& worker : workers_) {
-      polled.push_back({.fd = worker->process().get(), .events = POLLIN, .revents = 0});
+    for (const Watched& watched : workers_) {
+      polled.push_back({.fd = watched.worker->process().get(), .events = POLLIN, .revents = 0});
+      // What is not open is passed over.
+      polled.push_back({.fd = watched.output.get(), .events = POLLIN, .revents = 0});
+      polled.push_back({.fd = watched.thread_requests.get(), .events = POLLIN, .revents = 0});
     }
     ::poll(polled.data(), polled.size(), -1);
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      const pollfd* const of_worker = &polled[1 + 3 * i];
+      if (of_worker[1].revents != 0) show_output(workers_[i], false);
+      if ((of_worker[2].revents & POLLIN) == 0) continue;
+      answer_about_thread(workers_[i].thread_requests,
+                          workers_[i].worker->options().limits.threads);
+    }
     uint64_t count = 0;
     [[maybe_unused]] const ssize_t got = ::read(wake_up_.get(), &count, sizeof count);
     reap();

@@ -12,6 +12,7 @@
 
 #include "host/base/files/file_descriptor.h"
 #include "host/base/threads/task_threads.h"
+#include "host/worker/process/output_lines.h"
 #include "host/worker/process/worker_state.h"
 
 namespace ephost::worker {
@@ -29,6 +30,8 @@ class Watcher {
   // FAIL, with the reason, if it does not start.
   [[nodiscard]] Status start(const std::shared_ptr<WorkerState>& worker,
                              const FileDescriptor& socket);
+  // From now on, answers what the worker asks about new threads (resource_filter.h).
+  void answer(const std::shared_ptr<WorkerState>& worker, FileDescriptor thread_requests);
 
  private:
   explicit Watcher(FileDescriptor wake_up);
@@ -37,13 +40,22 @@ class Watcher {
   // Those of `workers_` that have ended are reaped and removed.
   void reap();
   void report(std::function<void()> failure);
+  void give_order(std::function<void()> order);
 
   const uint32_t generation_ = fork_generation();
   FileDescriptor wake_up_;  // an eventfd
   std::mutex mutex_;
   std::vector<std::function<void()>> orders_;
   bool is_over_ = false;
-  std::vector<std::shared_ptr<WorkerState>> workers_;  // of the thread alone
+  struct Watched {
+    std::shared_ptr<WorkerState> worker;
+    FileDescriptor output;  // the end of a pipe, of which the worker has the other as its output
+    OutputLines lines;
+    FileDescriptor thread_requests = {};  // not open: it does not ask
+  };
+  // Shows what the worker has printed; after its end also an incomplete line.
+  static void show_output(Watched& watched, bool has_ended);
+  std::vector<Watched> workers_;  // of the thread alone
   std::thread thread_;
 
   // Who wants to know of failures may wait for files; the ends of other workers are seen meanwhile.

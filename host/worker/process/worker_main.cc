@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <new>
 #include <string>
@@ -18,7 +19,9 @@
 
 #include "host/base/format.h"
 #include "host/plugin/calls/crash_handler.h"
+#include "host/plugin/loading/loader_gate.h"
 #include "host/worker/process/crash_report.h"
+#include "host/worker/process/resource_filter.h"
 #include "host/worker/process/startup.h"
 #include "host/worker/transport/packets.h"
 
@@ -54,12 +57,34 @@ Status install_report(const Message& order) {
   return Status::ok_status();
 }
 
-Result<SandboxReport> prepare(const Message& bytes) {
+// As many libraries may be added at a time while a plugin is loaded, each for those before it.
+constexpr size_t kLoadGuards = 24;
+
+struct Prepared {
+  SandboxReport sandbox;
+  FileDescriptor thread_requests;  // not open: threads are not limited
+};
+
+Result<Prepared> prepare(const Message& bytes) {
   EPHOST_ASSIGN_OR_RETURN(const StartOrder order, decode_order(bytes.bytes));
   EPHOST_RETURN_IF_ERROR(install_report(bytes));
   EPHOST_RETURN_IF_ERROR(apply_limits(order.limits));
-  if (!order.sandbox) return SandboxReport();
-  return enter_sandbox(*order.sandbox);
+  Prepared prepared;
+  std::vector<std::string>& missing = prepared.sandbox.missing;
+  if (order.sandbox) {
+    EPHOST_ASSIGN_OR_RETURN(prepared.sandbox, enter_sandbox(*order.sandbox));
+  }
+  if (order.limits.memory != 0) {
+    plugin::reserve_memory_files(kLoadGuards);
+    const Status refused = refuse_uncounted_memory();
+    if (!refused.ok()) missing.push_back(refused.message());
+  }
+  if (order.limits.threads != 0) {
+    Result<FileDescriptor> requests = ask_about_threads();
+    if (!requests.ok()) missing.push_back(requests.status().message());
+    if (requests.ok()) prepared.thread_requests = std::move(*requests);
+  }
+  return prepared;
 }
 
 // What a thread that serves a channel gets.
@@ -131,21 +156,28 @@ void serve_channels(const FileDescriptor& socket, const ServeChannel& serve) {
 
 int run_worker(const ServeChannel& serve, const std::function<void()>& at_end) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a pipe, of which the host shows each line
   const FileDescriptor socket(kMainSocket);
   if (::fcntl(kMainSocket, F_SETFD, FD_CLOEXEC) != 0 || !has_host()) return kNoHost;
   Result<std::optional<Message>> order = receive_packet(socket, Waiting::kYes);
   if (!order.ok() || !*order) return kNoHost;
   plugin::SignalStack stack;
   stack.set_up();
-  Result<SandboxReport> prepared = prepare(**order);
+  Result<Prepared> prepared = prepare(**order);
   order = std::optional<Message>();
   ReadyReport report;
+  std::vector<FileDescriptor> sent;
   if (prepared.ok()) {
-    report.sandbox = std::move(*prepared);
+    report.sandbox = std::move(prepared->sandbox);
+    // The host alone has it from then on.
+    if (prepared->thread_requests.is_open()) sent.push_back(std::move(prepared->thread_requests));
   } else {
     report.failure = prepared.status().message();
   }
-  if (!send_packet(socket, Message{encode(report)}, Waiting::kYes).ok()) return kNoHost;
+  if (const Message ready{encode(report), std::move(sent)};
+      !send_packet(socket, ready, Waiting::kYes).ok()) {
+    return kNoHost;
+  }
   if (!report.failure.empty()) return kNotReady;
   serve_channels(socket, serve);
   if (at_end) at_end();

@@ -23,7 +23,7 @@ Status send_order(const WorkerState& worker, const SharedRegionPtr& page) {
   return send_packet(worker.socket(), order, Waiting::kNo);
 }
 
-Result<SandboxReport> await_report(WorkerState& worker) {
+Result<SandboxReport> await_report(WorkerState& worker, FileDescriptor& thread_requests) {
   const std::chrono::duration<double> limit = worker.options().start_limit;
   if (!wait_for(worker.socket(), POLLIN, worker.options().start_limit)) {
     worker.kill(formatted("it was not ready after {} s", limit.count()));
@@ -33,8 +33,9 @@ Result<SandboxReport> await_report(WorkerState& worker) {
   if (message.ok() && !*message) return worker.failure_after_hangup();
   const auto read = [&]() -> Result<ReadyReport> {
     EPHOST_RETURN_IF_ERROR(message.status());
-    if ((*message)->is_posted || !(*message)->descriptors.empty()) {
-      return Status(StatusCode::kEpFail, "its report is a post, or has descriptors");
+    const size_t most = worker.options().limits.threads != 0 ? 1 : 0;
+    if ((*message)->is_posted || (*message)->descriptors.size() > most) {
+      return Status(StatusCode::kEpFail, "its report is a post, or has too many descriptors");
     }
     return decode_report((*message)->bytes);
   };
@@ -43,7 +44,10 @@ Result<SandboxReport> await_report(WorkerState& worker) {
     worker.kill("it sent an invalid message at its start: " + report.status().message());
     return worker.status();
   }
-  if (report->failure.empty()) return report->sandbox;
+  if (report->failure.empty()) {
+    for (FileDescriptor& requests : (*message)->descriptors) thread_requests = std::move(requests);
+    return report->sandbox;
+  }
   worker.kill("it is not safe to use: " + report->failure);
   return worker.status();
 }
@@ -103,7 +107,9 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(WorkerOptions option
     if (sent.code() != StatusCode::kEpFail) return sent;
     return state->failure_after_hangup(sent.message());
   }
-  EPHOST_ASSIGN_OR_RETURN(state->sandbox_report, await_report(*state));
+  FileDescriptor thread_requests;
+  EPHOST_ASSIGN_OR_RETURN(state->sandbox_report, await_report(*state, thread_requests));
+  if (thread_requests.is_open()) worker->watcher_->answer(state, std::move(thread_requests));
   return worker;
 }
 

@@ -38,6 +38,8 @@ struct Ending {
   int value = 0;
   std::string reason;
   std::string report;  // what its crash handler left, printable, at most a few lines; often empty
+  // A file of the application's was truncated while the worker had it mapped, and it died of that.
+  bool is_applications = false;
 };
 
 struct WorkerOptions {

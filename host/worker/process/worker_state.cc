@@ -10,6 +10,7 @@
 #include <csignal>
 #include <utility>
 
+#include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/worker/process/waiting.h"
@@ -45,6 +46,16 @@ void WorkerState::explain_locked(Ending& ending) const {
     ending.reason = kill_reason_;
   }
   ending.report = read_report(*reinterpret_cast<const CrashPage*>(report_.bytes().data()));
+  if (ending.kind == Ending::Kind::kSignalled && ending.value == SIGBUS) {
+    if (const auto file = find_truncated_file()) {
+      ending.is_applications = true;
+      ending.reason = formatted(
+          "the file {} was truncated while it was in use; this does not count "
+          "against the plugin",
+          quote(file->native()));
+      return;
+    }
+  }
   if (ending.kind != Ending::Kind::kSignalled || options_.limits.cpu_seconds == 0) return;
   if (ending.value == SIGXCPU) {
     ending.reason = formatted("it used more than {} s of processor time, its limit cpu_seconds",
@@ -190,8 +201,8 @@ Status WorkerState::await_channel(const FileDescriptor& socket) {
 Status WorkerState::no_channel() const {
   return Status(StatusCode::kFail,
                 formatted("the worker of {} has no thread, memory or descriptors for one more call "
-                          "at a time; session.isolation.memory and session.isolation.open_files "
-                          "limit them",
+                          "at a time; session.isolation.memory, .open_files and .threads limit "
+                          "them",
                           quote(options_.name)));
 }
 

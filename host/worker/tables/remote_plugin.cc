@@ -175,10 +175,10 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> load_remote(const manifest::
 }
 
 std::string key_of(const manifest::FoundPlugin& plugin, const IsolationOptions& options) {
-  return formatted("{}\n{}\n{} {} {}\n{} {} {}\n{} {}\n{}\n{}", plugin.manifest.file.native(),
+  return formatted("{}\n{}\n{} {} {}\n{} {} {} {}\n{} {}\n{}\n{}", plugin.manifest.file.native(),
                    options.program.native(), options.calls.probe.count(),
                    options.calls.compile.count(), options.calls.run.count(), options.limits.memory,
-                   options.limits.cpu_seconds, options.limits.open_files,
+                   options.limits.cpu_seconds, options.limits.open_files, options.limits.threads,
                    static_cast<int>(options.level), options.listed_only, options.failure_key,
                    options.files.text());
 }

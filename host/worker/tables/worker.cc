@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,11 @@ HostTables::HostTables(const eph_host* given) : host(given) {
   find(EPH_EXT_THREAD_POOL, threads);
 }
 
+// Each call has a thread, and each of these perhaps a team with one for each processor.
+uint64_t most_threads_by_default() {
+  return std::max<uint64_t>(1024, uint64_t{16} * std::thread::hardware_concurrency());
+}
+
 Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugin,
                                               const plugin::HostOffer& offer,
                                               const IsolationOptions& options) {
@@ -74,6 +80,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
     if (on_failure) on_failure(plugin, ending);
   };
   if (options.level == manifest::Isolation::kSandbox) {
+    if (process.limits.threads == 0) process.limits.threads = most_threads_by_default();
     process.sandbox = options.files;
     process.sandbox->readable.push_back(plugin.manifest.directory());
     process.sandbox->readable.push_back(plugin.library.parent_path());

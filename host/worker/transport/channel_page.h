@@ -1,5 +1,5 @@
-// The memory that both ends of a channel share: whose turn it is, the hot area, and the place of
-// short messages. The worker may change any of it at any time: the host reads each byte once and
+// The memory that both ends of a channel share: whose turn it is, the hot area, and the places of
+// messages. The worker may change any of it at any time: the host reads each byte once and
 // checks what it has read.
 #pragma once
 
@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host/worker/transport/message.h"
+
 namespace ephost::worker {
 
 inline constexpr size_t kHotAreaBytes = size_t{64} << 10;
-// Messages without descriptors up to this size lie in the page; others go through the socket.
+// Messages without descriptors up to this size lie in the page.
 inline constexpr size_t kShortMessageBytes = size_t{64} << 10;
 
 // The value of ChannelPage::turn, without the bit kSleeping. Who has the turn alone sets it.
@@ -29,17 +31,26 @@ enum class Turn : uint32_t {
 // Set in `turn` by the side that waits in the kernel and has to be woken.
 inline constexpr uint32_t kSleeping = 0x100;
 
+// Where the message lies that a turn is about.
+enum class MessagePlace : uint32_t {
+  kSocket = 0,  // a packet
+  kPage = 1,    // ChannelPage::message
+  kLong = 2,    // ChannelPage::long_message; only of a worker's
+};
+
 struct alignas(64) ChannelPage {
   std::atomic<uint32_t> turn;  // a futex
   // Of the message or the hot request or answer that the turn is about.
   std::atomic<uint32_t> size;
-  // Whether the message lies in `message` (1) or is to be taken from the socket (0).
-  std::atomic<uint32_t> is_short;
+  std::atomic<uint32_t> place;  // a MessagePlace
   // How many messages the worker has posted, by which the host knows that some are in the socket.
   std::atomic<uint32_t> posted;
   alignas(64) std::atomic<uint32_t> is_cancelled;
   alignas(64) std::array<std::byte, kHotAreaBytes> hot;
   alignas(64) std::array<std::byte, kShortMessageBytes> message;
+  // Long messages of the worker, which then makes no memory of its own that nobody counts. Has no
+  // pages before it is used, and none once the host has read it.
+  alignas(4096) std::array<std::byte, kMaxFromWorkerBytes> long_message;
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 

@@ -1,5 +1,7 @@
 #include "host/worker/transport/host_channel.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -161,16 +163,26 @@ Status HostChannel::put_message(const Message& message) {
     if (sent.code() != StatusCode::kEpFail) return sent;
     return state_->failure_after_hangup(sent.message());
   }
-  page_->is_short.store(is_short ? 1 : 0, std::memory_order_relaxed);
+  page_->place.store(is_short ? 1 : 0, std::memory_order_relaxed);
   return Status::ok_status();
 }
 
 Result<Message> HostChannel::take_message() {
-  if (page_->is_short.load(std::memory_order_relaxed) != 0) {
-    const uint32_t size = page_->size.load(std::memory_order_relaxed);
+  const auto place = static_cast<MessagePlace>(page_->place.load(std::memory_order_relaxed));
+  const uint32_t size = page_->size.load(std::memory_order_relaxed);
+  if (place == MessagePlace::kPage) {
     if (size > kShortMessageBytes) return reject(formatted("a short message of {} bytes", size));
     return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};
   }
+  if (place == MessagePlace::kLong) {
+    if (size > kMaxFromWorkerBytes) return reject(formatted("a message of {} bytes", size));
+    const auto* const area = reinterpret_cast<const char*>(page_->long_message.data());
+    Message message{std::string(area, size)};
+    // It counts as the host's memory.
+    ::madvise(page_->long_message.data(), page_->long_message.size(), MADV_REMOVE);
+    return message;
+  }
+  if (place != MessagePlace::kSocket) return reject("a message in no place");
   Result<std::optional<Message>> message =
       receive_packet(socket_, Waiting::kNo, *buffer_, kMaxFromWorkerBytes);
   if (message.status().code() == StatusCode::kFail) return message.status();

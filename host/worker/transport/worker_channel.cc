@@ -25,14 +25,18 @@ uint32_t wait(ChannelPage& page, Turn last, SpinBudget& spin) {
 }
 
 Status put_message(ChannelPage& page, const FileDescriptor& socket, const Message& message) {
-  const bool is_short = message.descriptors.empty() && message.bytes.size() <= kShortMessageBytes;
-  if (is_short) {
-    std::memcpy(page.message.data(), message.bytes.data(), message.bytes.size());
-    page.size.store(static_cast<uint32_t>(message.bytes.size()), std::memory_order_relaxed);
+  const size_t size = message.bytes.size();
+  MessagePlace place = MessagePlace::kSocket;
+  if (message.descriptors.empty() && size <= kMaxFromWorkerBytes) {
+    const bool is_short = size <= kShortMessageBytes;
+    place = is_short ? MessagePlace::kPage : MessagePlace::kLong;
+    std::byte* const area = is_short ? page.message.data() : page.long_message.data();
+    std::memcpy(area, message.bytes.data(), size);
+    page.size.store(static_cast<uint32_t>(size), std::memory_order_relaxed);
   } else {
     EPHOST_RETURN_IF_ERROR(send_packet(socket, message, Waiting::kYes));
   }
-  page.is_short.store(is_short ? 1 : 0, std::memory_order_relaxed);
+  page.place.store(static_cast<uint32_t>(place), std::memory_order_relaxed);
   return Status::ok_status();
 }
 
@@ -59,7 +63,7 @@ Result<std::shared_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket
 WorkerChannel::~WorkerChannel() { ::munmap(page_, sizeof(ChannelPage)); }
 
 Result<Message> WorkerChannel::take_message() {
-  if (page_->is_short.load(std::memory_order_relaxed) != 0) {
+  if (page_->place.load(std::memory_order_relaxed) != 0) {
     const size_t size =
         std::min<size_t>(page_->size.load(std::memory_order_relaxed), kShortMessageBytes);
     return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};

@@ -19,7 +19,7 @@ class QuarantineTest(CommandLineTest):
             return f"{info.st_dev}:{info.st_ino}:{info.st_size}:{seconds}.{nanoseconds:09}"
         (self.state / "ephost").mkdir(parents=True, exist_ok=True)
         files = f"{version(manifest)} {version(library)}" if library else "1"
-        lines = [f"{int(time.time())}\t{name}\t{manifest}\t{files}\tdied of SIGSEGV\n"] * times
+        lines = [f"{int(time.time())}\t{name}\t{manifest}\t{files}\t/usr/bin/app\tdied of SIGSEGV\n"] * times
         path = self.state / "ephost/failures"
         path.write_text((path.read_text() if path.exists() else "ephost failures 1\n") + "".join(lines))
 
@@ -34,6 +34,7 @@ class QuarantineTest(CommandLineTest):
         failures = self.json("quarantine", "list")["failures"]
         self.assertEqual([failure["name"] for failure in failures], ["acme", "acme", "other"])
         self.assertEqual(failures[0]["what"], "died of SIGSEGV")
+        self.assertEqual(failures[0]["program"], "/usr/bin/app")
         self.assertRegex(self.ephost("quarantine", "list", "other").stdout, r"(?m)^other +20\S+Z +/b.yaml +died")
         self.assertIn("2 failures removed", self.ephost("quarantine", "clear", "acme").stdout)
         self.assertEqual(len(self.json("quarantine", "list")["failures"]), 1)
@@ -52,6 +53,15 @@ class QuarantineTest(CommandLineTest):
         self.assertIn("ephost quarantine clear image", error)
         self.ephost("quarantine", "clear", "image")
         self.ephost("inspect", "image")
+
+    def test_the_provider_that_nothing_can_replace_is_used_with_a_warning(self):
+        manifest = PLUGINS.resolve() / "cpu.yaml"
+        library = {plugin["name"]: plugin["library"] for plugin in self.json("list")["plugins"]}["cpu"]
+        self.fail("cpu", manifest, 3, library=manifest.parent / library)
+        for extra in ([], ["--ep", "cpu"], ["--isolation", "worker"], ["--config", "session.quarantine=1/600"]):
+            result = self.ephost("run", tiny("tiny_mlp"), *extra)
+            self.assertIn("is used nevertheless, as nothing can replace it: it is quarantined until", result.stderr)
+            self.assertIn("in /usr/bin/app", result.stderr)
 
     def test_list_shows_who_is_quarantined_and_what_counts(self):
         manifest = PLUGINS.resolve() / "image.yaml"

@@ -72,6 +72,14 @@ TEST_F(QuarantinedPlugin, IsNotLoadedByTheRegistry) {
   EXPECT_TRUE(loaded.ok()) << loaded.status().message();
 }
 
+TEST_F(QuarantinedPlugin, IsUsedWhereNothingCanReplaceIt) {
+  fail(3);
+  EXPECT_TRUE(quarantine_.check(plugin_, Quarantined::kUsed).ok());
+  Registry registry({}, quarantine_);
+  EXPECT_FALSE(registry.load(plugin_).ok());
+  EXPECT_TRUE(registry.load(plugin_, SignaturePolicy::kOff, Quarantined::kUsed).ok());
+}
+
 TEST_F(QuarantinedPlugin, IsFreeWhenTheTimeIsOver) {
   fail(3);
   move_records(-540);

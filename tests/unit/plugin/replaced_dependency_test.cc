@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "host/plugin/loading/library.h"
 #include "host/plugin/loading/plugin_files.h"
 #include "host/plugin/registry.h"
 #include "host/trust/secret_key.h"

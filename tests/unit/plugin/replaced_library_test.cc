@@ -15,6 +15,7 @@
 
 #include "host/plugin/loading/guarded_load.h"
 #include "host/plugin/loading/held_file.h"
+#include "host/plugin/loading/library.h"
 #include "host/plugin/loading/mapped_lines.h"
 #include "host/plugin/registry.h"
 #include "tests/fixtures/fixtures.h"

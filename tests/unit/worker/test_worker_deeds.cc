@@ -1,11 +1,15 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -142,6 +146,50 @@ std::string change_host(std::string_view what) {
   return outcome(::syscall(SYS_move_pages, host, 0, nullptr, nullptr, nullptr, 0));
 }
 
+// Memory that several processes could map, which no limit of the system counts.
+std::string take_uncounted(std::string_view how) {
+  constexpr size_t kSize = size_t{16} << 20;
+  if (how == "memfd") return outcome(::memfd_create("plugin", 0));
+  if (how == "secret") return outcome(::syscall(SYS_memfd_secret, 0));
+  if (how == "sysv") return outcome(::shmget(IPC_PRIVATE, kSize, IPC_CREAT | 0600));
+  int flags = MAP_SHARED | MAP_ANONYMOUS;
+  if (how == "validated") flags = MAP_SHARED_VALIDATE | MAP_ANONYMOUS;
+  if (how == "private") flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, flags, -1, 0);
+  return memory == MAP_FAILED ? strerrorname_np(errno) : "ok";
+}
+
+// "how many", or how many and the error of the next one.
+std::string start_threads(int wanted) {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, size_t{64} << 10);
+  int started = 0;
+  int error = 0;
+  for (; started < wanted && error == 0; started += error == 0 ? 1 : 0) {
+    pthread_t thread = {};
+    error = ::pthread_create(
+        &thread, &attributes,
+        [](void*) -> void* {
+          while (true) ::pause();
+        },
+        nullptr);
+  }
+  ::pthread_attr_destroy(&attributes);
+  return std::to_string(started) + (error == 0 ? "" : std::string(" ") + strerrorname_np(error));
+}
+
+// Whether standard output can be truncated, or is one of the host's files.
+std::string spoil_output() {
+  struct stat info {};
+  if (::fstat(STDOUT_FILENO, &info) != 0) return strerrorname_np(errno);
+  if (!S_ISFIFO(info.st_mode)) return "not a pipe";
+  if (::open("/proc/self/fd/1", O_WRONLY | O_TRUNC | O_CLOEXEC) >= 0 && ::ftruncate(1, 0) == 0) {
+    return "ok";
+  }
+  return "a pipe";
+}
+
 }  // namespace
 
 void die(std::string_view how) {
@@ -202,6 +250,13 @@ std::string attempt(std::string_view what, std::string_view argument) {
   if (what == "own") return own_file(argument);
   if (what == "outlive") return outlive_the_host(argument);
   if (what == "host") return change_host(argument);
+  if (what == "uncounted") return take_uncounted(argument);
+  if (what == "threads") return start_threads(std::stoi(std::string(argument)));
+  if (what == "spoil") return spoil_output();
+  if (what == "print") {
+    static_cast<void>(!::write(STDOUT_FILENO, argument.data(), argument.size()));
+    return outcome(::write(STDERR_FILENO, "\nerror\n", 7));
+  }
   if (what == "files") {
     int opened = 0;
     while (::open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) ++opened;

@@ -87,14 +87,14 @@ void misbehave_once(ChannelPage& page, const FileDescriptor& socket, Random& ran
       page.size.store(static_cast<uint32_t>(random()));
       return;
     case 3:
-      page.is_short.store(below(random, 3));
+      page.place.store(below(random, 3));
       return;
     case 4:
       page.message[below(random, kShortMessageBytes)] = static_cast<std::byte>(random());
       return;
     case 5:
       page.size.store(below(random, 100));
-      page.is_short.store(1);
+      page.place.store(1);
       return pass_turn(page, below(random, 2) == 0 ? Turn::kAnswer : Turn::kCallback);
     case 6:
       page.posted.store(below(random, 2) == 0 ? below(random, 5) : static_cast<uint32_t>(random()));
@@ -191,7 +191,7 @@ void lie_once(ChannelPage& page, const FileDescriptor& socket, std::string_view 
     page.posted.fetch_add(1);
   }
   if (how == "posts while the host answers and dies") {
-    page.is_short.store(1);
+    page.place.store(1);
     page.size.store(0);
     pass_turn(page, Turn::kCallback);
     for (int i = 0; i < 5; ++i) {
@@ -201,7 +201,7 @@ void lie_once(ChannelPage& page, const FileDescriptor& socket, std::string_view 
     ::_exit(9);
   }
   page.size.store(0);
-  page.is_short.store(how.starts_with("answers with") ? 0 : 1);
+  page.place.store(how.starts_with("answers with") ? 0 : 1);
   answer_with(socket, how);
   pass_turn(page, Turn::kAnswer);
 }

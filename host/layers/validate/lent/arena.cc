@@ -44,7 +44,7 @@ void Arena::poison() noexcept {
   for (Chunk& chunk : chunks_) {
     if (guard_ == Guard::kPages && ::mprotect(chunk.mapping.get(), chunk.size, PROT_NONE) == 0) {
       ::madvise(chunk.mapping.get(), chunk.size, MADV_DONTNEED);
-      chunk.range = plugin::GuardRange(chunk.mapping.get(), chunk.size, name_);
+      chunk.range = NamedRange(chunk.mapping.get(), chunk.size, name_);
     } else {
       std::memset(chunk.mapping.get(), kPoison, chunk.size);
     }

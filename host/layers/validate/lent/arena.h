@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "host/base/named_ranges.h"
 #include "host/layers/validate/runs/guarded_memory.h"
-#include "host/plugin/calls/guard_ranges.h"
 
 namespace ephost::layers {
 
@@ -49,7 +49,7 @@ class Arena {
   struct Chunk {
     std::unique_ptr<std::byte, Unmap> mapping;
     size_t size = 0;
-    plugin::GuardRange range;
+    NamedRange range;
   };
   void* allocate(size_t size);
 

@@ -49,9 +49,9 @@ std::byte* GuardedMemory::place(size_t alignment, Side side, size_t zone) const 
 }
 
 void GuardedMemory::take_away(std::byte* from, size_t size, const std::string& name,
-                              plugin::GuardRange& range) {
+                              NamedRange& range) {
   if (::mprotect(from, size, PROT_NONE) != 0) throw std::bad_alloc();
-  range = plugin::GuardRange(from, size, name + " (rule 25)");
+  range = NamedRange(from, size, name + " (rule 25)");
 }
 
 GuardedMemory::Damage GuardedMemory::damage() const {
@@ -78,7 +78,7 @@ void GuardedMemory::retire(std::string_view name) noexcept {
     is_readable_ = false;
     ::madvise(mapping_.get(), total, MADV_DONTNEED);
     before_ = {};
-    behind_ = plugin::GuardRange(mapping_.get(), total, name);
+    behind_ = NamedRange(mapping_.get(), total, name);
   } else if (::mprotect(begin(), usable_, PROT_READ | PROT_WRITE) == 0) {
     std::memset(begin(), static_cast<int>(kRetired), usable_);
   } else {

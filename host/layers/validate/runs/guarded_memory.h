@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "host/base/named_ranges.h"
 #include "host/layers/validate/validate_options.h"
-#include "host/plugin/calls/guard_ranges.h"
 
 namespace ephost::layers {
 
@@ -60,7 +60,7 @@ class GuardedMemory {
   };
 
   [[nodiscard]] std::byte* place(size_t alignment, Side side, size_t zone) const;
-  void take_away(std::byte* from, size_t size, const std::string& name, plugin::GuardRange& range);
+  void take_away(std::byte* from, size_t size, const std::string& name, NamedRange& range);
   [[nodiscard]] std::byte* begin() const { return mapping_.get() + front_; }
   [[nodiscard]] bool has_pages() const { return front_ != 0; }
 
@@ -70,7 +70,7 @@ class GuardedMemory {
   size_t front_ = 0;   // of the mapping, the page before that has no access
   size_t usable_ = 0;  // of the mapping, without pages that have no access
   bool is_readable_ = true;
-  plugin::GuardRange before_, behind_;  // once retired, `behind_` is all of it
+  NamedRange before_, behind_;  // once retired, `behind_` is all of it
 };
 
 }  // namespace ephost::layers

@@ -5,25 +5,42 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/named_ranges.h"
 #include "host/base/text.h"
 #include "host/runtime/values/composite.h"
 
 namespace ephost::session {
 namespace {
 
+ephost::NamedRange lent_range(std::span<const std::byte> bytes, const std::string& name) {
+  return {bytes.data(), bytes.size(), name, RangeOwner::kApplication};
+}
+
 // Keeps the value's memory alive by a copy of the value, which shares it.
-graph::Tensor tensor_of(const Value& value) {
-  const auto owner = std::make_shared<const Value>(value);
+graph::Tensor tensor_of(const std::string& name, const Value& value) {
   graph::Tensor tensor{.type = value.element_type(), .shape = value.shape()};
   if (value.element_type() == ElementType::kString) {
+    const auto owner = std::make_shared<const Value>(value);
     tensor.strings = {owner, &owner->strings()};
-  } else {
-    tensor.data = {.bytes = owner->bytes(), .owner = owner};
+    return tensor;
   }
+  struct Kept {
+    Value value;
+    ephost::NamedRange range;
+  };
+  const auto kept = std::make_shared<Kept>();
+  kept->value = value;
+  tensor.data = {.bytes = kept->value.bytes(), .owner = kept};
+  kept->range = lent_range(tensor.data.bytes, "in the initializer " + quote(name));
   return tensor;
 }
 
 }  // namespace
+
+graph::Blob lent_blob(std::span<const std::byte> bytes, const std::string& where) {
+  return {.bytes = bytes,
+          .owner = std::make_shared<const ephost::NamedRange>(lent_range(bytes, where))};
+}
 
 Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& options) {
   onnx_io::GivenInitializers given;
@@ -34,9 +51,9 @@ Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& opti
           formatted("initializer {} is given as {}; give a tensor", quote(initializer.name),
                     runtime::describe_value(runtime::view_of(initializer.value))));
     }
-    given.insert_or_assign(
-        initializer.name,
-        onnx_io::GivenInitializer{tensor_of(initializer.value), initializer.replaces_external});
+    given.insert_or_assign(initializer.name,
+                           onnx_io::GivenInitializer{tensor_of(initializer.name, initializer.value),
+                                                     initializer.replaces_external});
   }
   return given;
 }
@@ -44,7 +61,7 @@ Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& opti
 std::map<std::string, graph::Blob> given_files(const SessionOptions& options) {
   std::map<std::string, graph::Blob> files;
   for (const FileInMemory& file : options.files_in_memory()) {
-    files.insert_or_assign(file.name, graph::Blob{.bytes = file.bytes});
+    files.insert_or_assign(file.name, lent_blob(file.bytes, "in the file " + quote(file.name)));
   }
   return files;
 }

@@ -4,8 +4,10 @@
 
 #include <ephost/status.h>
 
+#include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,10 @@ namespace ephost::session {
 // SessionOptions::initializers. The tensors share the values' memory, or borrow it as the values
 // do. INVALID_ARGUMENT for a value that is not a tensor.
 [[nodiscard]] Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& options);
+
+// A view of memory of the application's, which has to outlive it. `where`, such as "in the model",
+// names it in the report of a crash.
+[[nodiscard]] graph::Blob lent_blob(std::span<const std::byte> bytes, const std::string& where);
 
 // SessionOptions::files_in_memory by name, borrowed.
 [[nodiscard]] std::map<std::string, graph::Blob> given_files(const SessionOptions& options);

@@ -1,7 +1,7 @@
 #include "host/session/pipeline/model/model_reader.h"
 
-#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +56,7 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
       source.bytes ? *source.bytes : source.file->bytes(), load_options_);
   EPHOST_ASSIGN_OR_RETURN(const onnx_io::ImportOptions import_options,
                           make_options(source, prepared));
-  auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
+  auto model = source.bytes ? onnx_io::import_model(lent_blob(*source.bytes, "in the model"),
                                                     import_options, &report_)
                             : onnx_io::import_model(source.file, import_options, &report_);
   EPHOST_ASSIGN_OR_RETURN(prepared.model, std::move(model));
@@ -170,10 +170,11 @@ Status ModelReader::load_context(PreparedModel& prepared, GroupSeat* seat, bool 
 }
 
 Status infer_shapes(PreparedModel& prepared) {
+  // There may be one for each node.
+  std::set<std::string> known(prepared.notes.begin(), prepared.notes.end());
   const auto add_notes = [&](std::vector<std::string> notes) {
     for (std::string& note : notes) {
-      if (std::ranges::find(prepared.notes, note) != prepared.notes.end()) continue;
-      prepared.notes.push_back(std::move(note));
+      if (known.insert(note).second) prepared.notes.push_back(std::move(note));
     }
   };
   if (prepared.operators == nullptr) {

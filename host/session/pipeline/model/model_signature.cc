@@ -6,6 +6,7 @@
 
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
+#include "host/base/files/hub_cache.h"
 #include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/log.h"
@@ -20,7 +21,8 @@ Result<graph::Blob> open_payload(const std::string& name, const context::LoadOpt
   if (options.read_payload) return options.read_payload(name);
   if (!options.folder) return Status(StatusCode::kNoSuchFile, "the model comes from memory");
   EPHOST_ASSIGN_OR_RETURN(const InputFile file,
-                          open_contained(*options.folder, name, StatusCode::kInvalidGraph));
+                          open_contained(*options.folder, name, StatusCode::kInvalidGraph,
+                                         posix_file_system(), hub_folders_of(*options.folder)));
   EPHOST_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::map(file));
   const auto owner = std::make_shared<const MappedFile>(std::move(mapped));
   return graph::Blob{.bytes = owner->bytes(), .owner = owner};

@@ -22,7 +22,7 @@ using ::testing::SizeIs;
 class Failures : public ::testing::Test {
  protected:
   static FailureRecord record(int64_t time, const std::string& name = "acme") {
-    return {time, name, "/plugins/" + name + ".yaml", "1:2:3", "died of SIGSEGV"};
+    return {time, name, "/plugins/" + name + ".yaml", "1:2:3", "died of SIGSEGV", "/usr/bin/app"};
   }
 
   const test::TempDirectory directory_;
@@ -48,6 +48,7 @@ TEST_F(Failures, AreReadAsTheyWereAdded) {
   EXPECT_EQ(records[1].manifest, "/plugins/acme.yaml");
   EXPECT_EQ(records[1].files, "1:2:3");
   EXPECT_EQ(records[1].what, odd.what);
+  EXPECT_EQ(records[1].program, "/usr/bin/app");
 }
 
 TEST_F(Failures, AreForThisUserAloneWhateverTheUmaskIs) {
@@ -80,7 +81,7 @@ TEST_F(Failures, AreRemovedByName) {
 TEST_F(Failures, LoseTheOldestOnesWhenThereAreTooMany) {
   std::string text = "ephost failures 1\n";
   for (size_t i = 0; i < FailureRecords::kMostRecords; ++i) {
-    text += std::to_string(i) + "\tacme\t/a\t1\tdied\n";
+    text += std::to_string(i) + "\tacme\t/a\t1\t/app\tdied\n";
   }
   directory_.write("state/ephost/failures", text);
   ASSERT_TRUE(records_.add(record(1000)).ok());
@@ -106,15 +107,15 @@ TEST_F(Failures, StayBelowTheirBytes) {
 TEST_F(Failures, OfDamagedLinesAreIgnored) {
   directory_.write("state/ephost/failures",
                    "ephost failures 1\n"
-                   "1\tacme\t/a\t1\tdied\n"
-                   "x\tacme\t/a\t1\tdied\n"
-                   "99999999999999999999\tacme\t/a\t1\tdied\n"
-                   "2\tacme\t/a\t1\n"
-                   "2\tacme\t/a\t1\tdied\tagain\n"
-                   "2\tacme%0\t/a\t1\tdied\n"
-                   "2\tacme%zz\t/a\t1\tdied\n"
+                   "1\tacme\t/a\t1\t/app\tdied\n"
+                   "x\tacme\t/a\t1\t/app\tdied\n"
+                   "99999999999999999999\tacme\t/a\t1\t/app\tdied\n"
+                   "2\tacme\t/a\t1\t/app\n"
+                   "2\tacme\t/a\t1\t/app\tdied\tagain\n"
+                   "2\tacme%0\t/a\t1\t/app\tdied\n"
+                   "2\tacme%zz\t/a\t1\t/app\tdied\n"
                    "\n"
-                   "3\tacme\t/a\t1\tdied");
+                   "3\tacme\t/a\t1\t/app\tdied");
   const FailureRecords::Content content = records_.read();
   ASSERT_THAT(content.records, SizeIs(2));
   EXPECT_EQ(content.records[1].time, 3);
@@ -122,7 +123,7 @@ TEST_F(Failures, OfDamagedLinesAreIgnored) {
 }
 
 TEST_F(Failures, OfAnotherFileAreIgnored) {
-  for (const std::string& text : {std::string("ephost failures 2\n1\tacme\t/a\t1\tdied\n"),
+  for (const std::string& text : {std::string("ephost failures 2\n1\tacme\t/a\t1\t/app\tdied\n"),
                                   std::string("\x7f"
                                               "ELF"),
                                   std::string(FailureRecords::kMostBytes + 1, 'x')}) {

@@ -37,6 +37,46 @@ TEST(LimitsTest, WritingBeyondTheLimitOfMemoryFails) {
             "answered EFBIG");
 }
 
+TEST(LimitsTest, MemoryThatNobodyCountsIsRefused) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer needs more memory";
+  const Limits limits = {.memory = uint64_t{256} << 20};
+  for (const char* how : {"memfd", "sysv", "shared", "validated"}) {
+    EXPECT_EQ(outcome(limits, std::string("try uncounted ") + how), "answered EPERM") << how;
+  }
+  EXPECT_EQ(outcome(limits, "try uncounted private"), "answered ok");
+  EXPECT_EQ(outcome({}, "try uncounted memfd"), "answered ok");
+}
+
+// The worker has no memory of its own for them.
+TEST(LimitsTest, OfMemoryDoNotConcernLongMessages) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer needs more memory";
+  WorkerOptions options = test_options();
+  options.limits.memory = uint64_t{256} << 20;
+  auto worker = WorkerProcess::start(options);
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  for (const size_t size : {size_t{70'000}, size_t{5} << 20, kMaxFromWorkerBytes}) {
+    const auto answer = ask(**worker, "size " + std::to_string(size));
+    ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+    EXPECT_EQ(*answer, std::string(size, 'x'));
+  }
+}
+
+TEST(LimitsTest, ThreadsAreCounted) {
+  // Two are the worker's own: the main thread, and that of the call.
+  EXPECT_EQ(outcome({.threads = 40}, "try threads 30"), "answered 30");
+  EXPECT_EQ(outcome({.threads = 40}, "try threads 100"), "answered 38 EAGAIN");
+  EXPECT_EQ(outcome({}, "try threads 100"), "answered 100");
+}
+
+TEST(LimitsTest, OfThreadsHoldInASandboxToo) {
+  WorkerOptions options = test_options();
+  options.sandbox = SandboxRules();
+  options.limits.threads = 40;
+  auto worker = WorkerProcess::start(options);
+  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  EXPECT_EQ(failure_of(**worker, "try threads 100"), "answered 38 EAGAIN");
+}
+
 TEST(LimitsTest, OpenFilesAreCounted) {
   EXPECT_EQ(outcome({.open_files = 40}, "try files"), "answered EMFILE");
 }

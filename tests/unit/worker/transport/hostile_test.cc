@@ -100,7 +100,7 @@ TEST(HostileWorkerTest, MayNotPostItsReport) {
   const auto worker = WorkerProcess::start(test_options({"lie", "posts its report"}));
   EXPECT_EQ(worker.status().message(),
             "the worker of \"acme\" was ended: it sent an invalid message at its start: its report "
-            "is a post, or has descriptors");
+            "is a post, or has too many descriptors");
 }
 
 TEST(HostileWorkerTest, WhatItPostsBesideItsCallbackBeforeItDiesArrivesOnce) {
