@@ -262,6 +262,10 @@ ephost_status* specializations(const ephost_session* session,
   });
 }
 
+ephost_status* shrink(ephost_session* session) {
+  return guarded("shrinking a session", [&] { return session->session.shrink(); });
+}
+
 }  // namespace
 
 const ephost_session_api kSessionApi = {
@@ -285,6 +289,7 @@ const ephost_session_api kSessionApi = {
     end_profiling,
     check_output_file,
     specializations,
+    shrink,
 };
 
 }  // namespace ephost::api

@@ -50,7 +50,7 @@ void note_deadline(const RunOptions& options) {
 }
 
 std::span<const ExitStatus> exit_statuses() {
-  static const std::array<ExitStatus, 9> statuses = {{
+  static const std::array<ExitStatus, 10> statuses = {{
       {std::to_string(kExitSuccess), "success"},
       {std::to_string(kExitFailure),
        "what was asked for failed: something was found to be wrong, a test failed, or a file could "
@@ -63,6 +63,8 @@ std::span<const ExitStatus> exit_statuses() {
       {std::to_string(kExitPlugin),
        "a plugin or its provider is missing, cannot be used or failed"},
       {std::to_string(kExitDevice), "a device that was asked for is missing, or a device failed"},
+      {std::to_string(kExitOpenShapes),
+       "success, but for a provider that was asked for and takes nothing unless shapes are fixed"},
       {std::to_string(kExitInternal), "an internal error of ephost"},
       {std::to_string(kExitTimeLimit), "a time limit passed"},
       {std::to_string(kExitSignal) + "+N",

@@ -17,6 +17,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInput = 4;  // 3 stays free: it once meant that `verify` found no checksum
 inline constexpr int kExitPlugin = 5;
 inline constexpr int kExitDevice = 6;
+inline constexpr int kExitOpenShapes = 7;
 inline constexpr int kExitInternal = 70;    // as EX_SOFTWARE of <sysexits.h>
 inline constexpr int kExitTimeLimit = 124;  // as timeout(1)
 inline constexpr int kExitSignal = 128;     // and the number of the signal, as shells have it

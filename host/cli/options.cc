@@ -246,6 +246,16 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   return options;
 }
 
+std::vector<std::string> asked_providers(const Environment& environment, const SessionFlags& flags,
+                                         const SessionOptions& options) {
+  std::vector<std::string> asked;
+  if (flags.providers.empty() && flags.selection.file.empty()) return asked;
+  for (const ProviderRequest& request : options.providers()) {
+    asked.push_back(provider_behind(request.name, environment));
+  }
+  return asked;
+}
+
 RunOptions make_run_options(const RunFlags& flags) {
   RunOptions options;
   options.tag = flags.tag;

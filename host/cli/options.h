@@ -7,6 +7,7 @@
 #include <ephost/status.h>
 
 #include <string>
+#include <vector>
 
 #include "host/cli/defaults.h"
 #include "host/cli/flags.h"
@@ -22,6 +23,11 @@ namespace ephost::cli {
 // The type name of a provider that is named by type name or short name; the name itself if it is
 // not installed.
 [[nodiscard]] std::string provider_behind(const std::string& name, const Environment& environment);
+
+// The type names of the providers that the command line asks for, with --ep or --selection.
+[[nodiscard]] std::vector<std::string> asked_providers(const Environment& environment,
+                                                       const SessionFlags& flags,
+                                                       const SessionOptions& options);
 
 // Options with what a selection file states; without a path, nothing. A failure says how to do
 // without a file that was not given.

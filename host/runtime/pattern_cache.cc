@@ -24,6 +24,12 @@ size_t PatternCache::size() {
   return entries_.size();
 }
 
+void PatternCache::clear() {
+  const std::lock_guard lock(mutex_);
+  by_key_.clear();
+  entries_.clear();
+}
+
 void PatternCache::insert(ShapeKey key, std::shared_ptr<const TracedPattern> pattern) {
   if (capacity_ == 0) return;
   const std::lock_guard lock(mutex_);

@@ -34,6 +34,8 @@ class PatternCache {
   // Null if these shapes were not traced yet, or their pattern was evicted.
   [[nodiscard]] std::shared_ptr<const TracedPattern> find(const ShapeKey& key);
   void insert(ShapeKey key, std::shared_ptr<const TracedPattern> pattern);
+  // Forgets all patterns. Runs that use one keep it until they end.
+  void clear();
   [[nodiscard]] size_t capacity() const { return capacity_; }
   [[nodiscard]] size_t size();
 

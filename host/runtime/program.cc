@@ -135,6 +135,14 @@ const graph::ValueType* Program::declared_output(graph::ValueId id) const {
   return nullptr;
 }
 
+void Program::forget_patterns() const {
+  patterns_.clear();
+  for (const std::unique_ptr<HostOperator>& one : parts_.host_operators) {
+    if (one == nullptr) continue;
+    for (size_t i = 0; i < one->body_count(); ++i) one->body(i).forget_patterns();
+  }
+}
+
 std::string Program::describe_step(size_t step) const {
   const plan::Step& planned = parts_.execution.steps[step];
   std::string text = graph::describe_node(*parts_.graph, planned.node);

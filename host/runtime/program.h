@@ -142,6 +142,8 @@ class Program {
   }
 
   [[nodiscard]] PatternCache& patterns() const { return patterns_; }
+  // Forgets the traced patterns, and those of the bodies. May be called while runs go on.
+  void forget_patterns() const;
 
   // "Conv node 'conv1'" or "partition 'dnnl_0'" for messages.
   [[nodiscard]] std::string describe_step(size_t step) const;

@@ -17,11 +17,11 @@ Status refuse_value(const Program& program, graph::ValueId id, const std::string
                   "model's output",
                   quote(value.name), what, graph::to_string(*declared, program.symbols())));
   }
-  Status reason(StatusCode::kInvalidGraph,
-                formatted("value {} came out as {}, and not as {}, which was inferred or is "
-                          "declared inside the model",
-                          quote(value.name), what,
-                          graph::to_string(value.type, program.symbols())));
+  Status reason(
+      StatusCode::kInvalidGraph,
+      formatted("value {} came out as {}, and not as {}, which was inferred or is "
+                "declared inside the model",
+                quote(value.name), what, graph::to_string(value.type, program.symbols())));
   if (program.contradictions() != nullptr) program.contradictions()->add(value.name, reason);
   return reason;
 }

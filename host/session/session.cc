@@ -1,5 +1,7 @@
 #include "host/session/session.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -410,6 +412,16 @@ Status Session::set_ep_dynamic_options(const OptionList& options) {
                                      [&] { return state_->change_options(options); });
 }
 
+Status Session::shrink() {
+  const LogScope scope(state_->log);
+  return session::without_exceptions("shrinking a session", [&]() -> Status {
+    state_->model()->shrink();
+    // What was freed lies between what is in use; glibc returns it to the system when asked.
+    ::malloc_trim(0);
+    return Status::ok_status();
+  });
+}
+
 Result<std::filesystem::path> Session::end_profiling() {
   const LogScope scope(state_->log);
   return session::without_exceptions("writing the profile",
@@ -436,17 +448,7 @@ std::vector<Specialization> Session::specializations() const {
 }
 const CacheUse& Session::cache_use() const { return state_->cache_use; }
 
-std::vector<SessionProvider> Session::providers() const {
-  std::vector<SessionProvider> providers;
-  const std::shared_ptr<session::SessionModel> model = state_->model();
-  for (const auto& provider : model->base->prepared.providers) {
-    const auto count = model->node_counts.find(provider->name());
-    const Result<std::filesystem::path> library = session::library_of(provider->plugin());
-    providers.push_back({provider->name(), library.ok() ? *library : std::filesystem::path(),
-                         count == model->node_counts.end() ? 0 : count->second});
-  }
-  return providers;
-}
+std::vector<SessionProvider> Session::providers() const { return state_->model()->providers; }
 
 uint64_t Session::host_node_count() const {
   const std::shared_ptr<session::SessionModel> model = state_->model();

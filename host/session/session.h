@@ -128,6 +128,12 @@ class Session {
   // failure, none. Runs may go on meanwhile. Sessions that share a provider share its options.
   [[nodiscard]] Status set_ep_dynamic_options(const OptionList& options);
 
+  // Gives back what the session keeps only so that later runs begin faster: the memory of runs,
+  // with what providers have for each of them, and the plans for shapes that came. The next run
+  // makes anew what it needs. Constants, compiled partitions and specialisations stay. Runs may go
+  // on meanwhile; what they use is kept.
+  [[nodiscard]] Status shrink();
+
   // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
   // the file. A session that is destroyed while it records writes its file too. Not while runs go
   // on. INVALID_ARGUMENT if the session does not record, or no longer.

@@ -60,7 +60,7 @@ class Trial:
             names = archive.namelist()
         assert len(names) == len(set(names)), names
         for ending in ("/libephost.so.0", "/ephost/ephost-worker", "/plugins/libephost_cpu.so", "/plugins/libephost_dnnl.so", "/plugins/dnnl.yaml",
-                       "/plugins/libephost_image.so", "ephost/_ephost.pyi", "ephost/py.typed", "ephost/backend.py",
+                       "/plugins/libephost_image.so", "ephost/_ephost.pyi", "ephost/py.typed", "ephost/backend/backend.py",
                        ".dist-info/RECORD"):
             assert sum(name.endswith(ending) for name in names) == 1, (ending, names)
         with zipfile.ZipFile(wheel) as archive:

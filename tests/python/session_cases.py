@@ -276,6 +276,13 @@ class Options(PackageTest):
         session = ort.InferenceSession(tiny("tiny_cnn"), options)
         self.assertEqual(session.get_providers()[0], "DnnlExecutionProvider")
 
+    def test_shrinks_between_runs(self):
+        session = ort.InferenceSession(tiny("tiny_mlp"))
+        feed = {session.get_inputs()[0].name: np.ones(session.get_inputs()[0].shape, np.float32)}
+        before = session.run(None, feed)
+        self.assertIsNone(session.shrink())
+        np.testing.assert_array_equal(session.run(None, feed)[0], before[0])
+
     def test_writes_a_profile(self):
         options = ort.SessionOptions()
         options.enable_profiling = True

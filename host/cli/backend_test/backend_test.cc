@@ -28,18 +28,27 @@ Result<std::vector<NamedValue>> read_values(const std::filesystem::path& set,
                                });
 }
 
-NodeCounts count_nodes(const Session& session) {
-  NodeCounts counts;
-  for (const SessionProvider& provider : session.providers()) {
-    if (provider.node_count > 0) counts[provider.name] = provider.node_count;
+// Who ran the nodes: those of a specialisation that has served a run, if there is one.
+void note_nodes(const Session& session, BackendTestRun& run) {
+  std::vector<SessionProvider> providers = session.providers();
+  for (const Specialization& one : session.specializations()) {
+    if (one.runs > 0) providers = one.providers;
   }
-  if (session.host_node_count() > 0) counts["host"] = session.host_node_count();
-  return counts;
+  run.nodes.clear();
+  run.want_shapes.clear();
+  for (const SessionProvider& provider : providers) {
+    if (provider.node_count > 0) {
+      run.nodes[provider.name] = provider.node_count;
+    } else if (provider.wished_node_count > 0) {
+      run.want_shapes.insert(provider.name);
+    }
+  }
+  if (session.host_node_count() > 0) run.nodes["host"] = session.host_node_count();
 }
 
-// `out_nodes` is filled in once the model has run.
+// Who ran the nodes is noted once the model has run.
 Status run_data_set(Session& session, const std::filesystem::path& set,
-                    const BackendTestOptions& how, NodeCounts& out_nodes) {
+                    const BackendTestOptions& how, BackendTestRun& out_run) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given,
                           read_values(set, "input_", session.inputs()));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> expected,
@@ -60,7 +69,7 @@ Status run_data_set(Session& session, const std::filesystem::path& set,
   RunOptions run;
   run.cancelled = how.cancelled;
   EPHOST_ASSIGN_OR_RETURN(const std::vector<Value> results, session.run(named, {}, run));
-  out_nodes = count_nodes(session);
+  note_nodes(session, out_run);
   for (size_t i = 0; i < expected.size(); ++i) {
     const Value& result = results[outputs[i]];
     EPHOST_ASSIGN_OR_RETURN(const Value wanted,
@@ -76,12 +85,12 @@ Status run_data_set(Session& session, const std::filesystem::path& set,
 
 Status run_data_sets(const Environment& environment, const SessionOptions& options,
                      const BackendTest& test, const BackendTestOptions& how,
-                     NodeCounts& out_nodes) {
+                     BackendTestRun& out_run) {
   const std::vector<std::filesystem::path> sets = data_sets(test.folder);
   if (sets.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
   EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, test.model(), options));
   for (const std::filesystem::path& set : sets) {
-    Status status = run_data_set(session, set, how, out_nodes);
+    Status status = run_data_set(session, set, how, out_run);
     if (!status.ok()) return std::move(status).with_context("in " + set.filename().string());
   }
   return Status::ok_status();
@@ -92,7 +101,7 @@ Status run_data_sets(const Environment& environment, const SessionOptions& optio
 BackendTestRun run_backend_test(const Environment& environment, const SessionOptions& options,
                                 const BackendTest& test, const BackendTestOptions& how) {
   BackendTestRun run;
-  run.status = run_data_sets(environment, options, test, how, run.nodes);
+  run.status = run_data_sets(environment, options, test, how, run);
   return run;
 }
 

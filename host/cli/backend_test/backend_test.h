@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct BackendTestRun {
   // takes.
   Status status;
   NodeCounts nodes;  // empty if the model did not run to its end
+  // Providers that ran none of its nodes, and would take some if shapes were fixed.
+  std::set<std::string> want_shapes;
 };
 
 struct BackendTestOptions {

@@ -1,6 +1,7 @@
 // `ephost compile MODEL`: compiles a model and writes its context model with the binaries.
 #include <ephost/compile_model.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -45,7 +46,20 @@ struct CompileFlags {
   }
 };
 
-Json to_json(const CompileReport& report, double seconds) {
+// On the providers that were asked for and have nothing of the model.
+std::vector<std::string> open_shapes_notes(const CompileReport& report,
+                                           const std::vector<std::string>& asked) {
+  std::vector<std::string> notes;
+  for (const SessionProvider& provider : report.providers) {
+    if (std::ranges::find(asked, provider.name) == asked.end()) continue;
+    if (provider.node_count == 0 && provider.wished_node_count > 0) {
+      notes.push_back(open_shapes_note(provider.name));
+    }
+  }
+  return notes;
+}
+
+Json to_json(const CompileReport& report, const std::vector<std::string>& notes, double seconds) {
   Json files = Json::array();
   for (const CompiledFile& file : report.files) {
     files.push_back({{"path", file.path.native()}, {"bytes", file.bytes}});
@@ -69,10 +83,12 @@ Json to_json(const CompileReport& report, double seconds) {
           {"remaining_nodes", report.remaining_nodes},
           {"deterministic", report.deterministic_providers},
           {"cache", cache_json(report.cache_use)},
+          {"notes", notes},
           {"seconds", seconds}};
 }
 
-std::string to_table(const CompileReport& report, double seconds) {
+std::string to_table(const CompileReport& report, const std::vector<std::string>& notes,
+                     double seconds) {
   Table partitions({{"partition"}, {"provider"}, {"nodes", Align::kRight}});
   for (const CompiledPartition& partition : report.partitions) {
     partitions.add_row({partition.name, partition.provider, std::to_string(partition.nodes)});
@@ -97,6 +113,7 @@ std::string to_table(const CompileReport& report, double seconds) {
   if (const std::string cache = cache_text(report.cache_use); !cache.empty()) {
     text += formatted("cache: {}\n", cache);
   }
+  for (const std::string& note : notes) text += formatted("note: {}\n", note);
   return text + formatted("{} compiled, {} left to kernels, {}\n",
                           counted(report.partitions.size(), "partition"),
                           counted(report.remaining_nodes, "node"), seconds_text(seconds));
@@ -213,6 +230,7 @@ Result<int> run(const CompileFlags& flags) {
                   "than -, or run \"ephost sign\" afterwards");
   }
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  const std::vector<std::string> asked = asked_providers(environment, flags.session, options);
   const auto start = std::chrono::steady_clock::now();
   EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
                           compile(flags, environment, std::move(options)));
@@ -220,16 +238,18 @@ Result<int> run(const CompileFlags& flags) {
     EPHOST_RETURN_IF_ERROR(signer->sign_model(environment, report.output_path).status());
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  const std::string text = flags.report.json() ? to_text(to_json(report, taken.count()))
-                                               : to_table(report, taken.count());
+  const std::vector<std::string> notes = open_shapes_notes(report, asked);
+  const int status = notes.empty() ? kExitSuccess : kExitOpenShapes;
+  const std::string text = flags.report.json() ? to_text(to_json(report, notes, taken.count()))
+                                               : to_table(report, notes, taken.count());
   // What was asked for is the file.
-  if (flags.report.quiet && !flags.report.json()) return kExitSuccess;
+  if (flags.report.quiet && !flags.report.json()) return status;
   if (!flags.to_standard_output()) {
     print(text);
   } else if (!flags.report.quiet) {
     print_notice(text);
   }
-  return kExitSuccess;
+  return status;
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct TestResult {
   Outcome outcome = Outcome::kNotRun;
   std::string reason;  // of a failure or skip
   NodeCounts nodes;
+  std::set<std::string> want_shapes;  // providers that would take nodes if shapes were fixed
 };
 
 struct Totals {
@@ -58,6 +59,7 @@ struct Totals {
   uint64_t skipped = 0;
   uint64_t not_run = 0;
   NodeCounts nodes;  // of all tests
+  std::set<std::string> want_shapes;
 };
 
 // The entry for a test: by its name, or by the last part of it.
@@ -136,17 +138,6 @@ BackendTestRun run_guarded(const Environment& environment, const TestOptions& op
   }
 }
 
-// The type names of the providers that the command line asks for.
-std::vector<std::string> asked_providers(const Environment& environment, const TestFlags& flags,
-                                         const SessionOptions& options) {
-  std::vector<std::string> asked;
-  if (flags.session.providers.empty() && flags.session.selection.file.empty()) return asked;
-  for (const ProviderRequest& request : options.providers()) {
-    asked.push_back(provider_behind(request.name, environment));
-  }
-  return asked;
-}
-
 std::vector<TestResult> run_tests(const Environment& environment, const TestOptions& options,
                                   const std::vector<BackendTest>& tests, const SkipList& list,
                                   std::span<const std::string> asked, const TestFlags& flags,
@@ -164,6 +155,7 @@ std::vector<TestResult> run_tests(const Environment& environment, const TestOpti
       if (run.status.ok() && flags.require_all) run.status = check_all_run_on(run.nodes, asked);
       results[i] = judge(tests[i].name, run.status, list, flags.skip_unsupported);
       results[i].nodes = std::move(run.nodes);
+      results[i].want_shapes = std::move(run.want_shapes);
     }
   };
   std::vector<std::jthread> threads;
@@ -190,6 +182,7 @@ Totals count_outcomes(const std::vector<TestResult>& results) {
   Totals totals;
   for (const TestResult& result : results) {
     for (const auto& [provider, nodes] : result.nodes) totals.nodes[provider] += nodes;
+    totals.want_shapes.insert(result.want_shapes.begin(), result.want_shapes.end());
     switch (result.outcome) {
       case Outcome::kPassed:
         ++totals.passed;
@@ -227,7 +220,8 @@ Json to_json(const NodeCounts& nodes) {
   return json;
 }
 
-Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
+Json to_json(const std::vector<TestResult>& results, const Totals& totals,
+             const std::vector<std::string>& notes) {
   Json tests = Json::array();
   for (const TestResult& result : results) {
     Json json = {{"name", result.name},
@@ -242,10 +236,12 @@ Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
           {"not_run", totals.not_run},
           {"interrupted", totals.not_run > 0},
           {"nodes", to_json(totals.nodes)},
+          {"notes", notes},
           {"tests", tests}};
 }
 
-std::string to_lines(const std::vector<TestResult>& results, const Totals& totals, bool verbose) {
+std::string to_lines(const std::vector<TestResult>& results, const Totals& totals,
+                     const std::vector<std::string>& notes, bool verbose) {
   std::string text;
   for (const TestResult& result : results) {
     if (result.outcome == Outcome::kPassed && !verbose) continue;
@@ -259,22 +255,43 @@ std::string to_lines(const std::vector<TestResult>& results, const Totals& total
   text += formatted("nodes: {}\n{} passed, {} failed, {} skipped", to_text(totals.nodes),
                     totals.passed, totals.failed, totals.skipped);
   if (totals.not_run > 0) text += formatted(", {} not run (interrupted)", totals.not_run);
-  return text + "\n";
+  text += "\n";
+  for (const std::string& note : notes) text += formatted("note: {}\n", note);
+  return text;
 }
 
-// FAIL if a provider was asked for in vain. The CPU provider takes what others leave, so that it
+// The providers that were asked for in vain. The CPU provider takes what others leave, so that it
 // may run nothing beside them.
-Status check_used(std::span<const std::string> asked, const NodeCounts& nodes) {
-  std::vector<std::string_view> unused;
+std::vector<std::string> unused_providers(std::span<const std::string> asked,
+                                          const NodeCounts& nodes) {
+  std::vector<std::string> unused;
   for (const std::string& provider : asked) {
     if (provider == kCpuProvider && asked.size() > 1) continue;
     if (!nodes.contains(provider)) unused.push_back(provider);
   }
-  if (unused.empty()) return Status::ok_status();
+  return unused;
+}
+
+// FAIL if some of these would not run a node whatever the shapes were.
+Status check_used(const std::vector<std::string>& unused, const Totals& totals) {
+  std::vector<std::string_view> names;
+  for (const std::string& name : unused) {
+    if (!totals.want_shapes.contains(name)) names.push_back(name);
+  }
+  if (names.empty()) return Status::ok_status();
   return Status(StatusCode::kFail,
                 formatted("{} ran no node of any test, although asked for; \"ephost partition "
                           "--explain\" says why",
-                          join(unused, ", ")));
+                          join(names, ", ")));
+}
+
+std::vector<std::string> unused_notes(const std::vector<std::string>& unused,
+                                      const Totals& totals) {
+  std::vector<std::string> notes;
+  for (const std::string& name : unused) {
+    if (totals.want_shapes.contains(name)) notes.push_back(open_shapes_note(name));
+  }
+  return notes;
 }
 
 Result<SkipList> read_skip_list(const std::filesystem::path& file) {
@@ -291,7 +308,7 @@ Result<int> run(const TestFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
-  const std::vector<std::string> asked = asked_providers(environment, flags, options);
+  const std::vector<std::string> asked = asked_providers(environment, flags.session, options);
   if (flags.require_all && asked.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   "--require-all needs a provider to require; name it with --ep");
@@ -302,15 +319,17 @@ Result<int> run(const TestFlags& flags) {
   const std::vector<TestResult> results =
       run_tests(environment, with, tests, list, asked, flags, *interrupt.flag());
   const Totals totals = count_outcomes(results);
-  print(flags.report.json() ? to_text(to_json(results, totals))
-                            : to_lines(results, totals, flags.report.verbose));
+  const std::vector<std::string> unused = unused_providers(asked, totals.nodes);
+  const std::vector<std::string> notes = unused_notes(unused, totals);
+  print(flags.report.json() ? to_text(to_json(results, totals, notes))
+                            : to_lines(results, totals, notes, flags.report.verbose));
   if (*interrupt.flag()) {
     return Status(StatusCode::kFail,
                   "the tests were interrupted; the report has those that had ended by then");
   }
   if (totals.failed > 0) return kExitFailure;
-  const Status used = check_used(asked, totals.nodes);
-  if (used.ok()) return kExitSuccess;
+  const Status used = check_used(unused, totals);
+  if (used.ok()) return notes.empty() ? kExitSuccess : kExitOpenShapes;
   print_error(used, kExitFailure);
   return kExitFailure;
 }

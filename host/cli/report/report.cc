@@ -87,6 +87,10 @@ std::string cache_text(const CacheUse& use) {
   return text;
 }
 
+std::string open_shapes_note(std::string_view provider) {
+  return formatted("{} takes nothing unless shapes are fixed: --dim or --shape-profile", provider);
+}
+
 std::string abi_text(const AbiVersions& abi) {
   return abi.minor_min == abi.minor_max
              ? formatted("{}.{}", abi.major, abi.minor_min)

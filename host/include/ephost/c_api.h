@@ -904,14 +904,19 @@ typedef struct ephost_cache_use {
   const char* reason;       /* why uncached, or why an existing entry was not used; else empty */
 } ephost_cache_use;
 
-/* A provider of a session, and the library of its plugin. */
+/* A provider of a session, of a specialisation or of a compilation, and the library of its plugin.
+ */
 typedef struct ephost_session_provider {
   uint64_t struct_size;
   const char* name;
   const char* library;
   /* Of the model as it is compiled, in all graphs that the host runs: nodes that are its own,
-   * whether in partitions or alone. Specialisations are not counted. */
+   * whether in partitions or alone. A session does not count its specialisations, which have counts
+   * of their own; a compilation counts all models that it writes. */
   uint64_t node_count;
+  /* Nodes of the model with open shapes that it would take, or run better, if the extents of inputs
+   * were fixed. */
+  uint64_t wished_node_count;
 } ephost_session_provider;
 
 /* A block of memory that was planned before the first run. Values of unknown size are not in it. */
@@ -987,9 +992,11 @@ typedef struct ephost_specialization {
   uint64_t extent_count;
   int32_t state; /* EPHOST_SPECIALIZATION_* */
   uint32_t reserved;
-  uint64_t runs;      /* that it has served */
-  double seconds;     /* that making it took */
-  const char* reason; /* of a failure; empty otherwise */
+  uint64_t runs;                                   /* that it has served */
+  double seconds;                                  /* that making it took */
+  const char* reason;                              /* of a failure; empty otherwise */
+  const ephost_session_provider* const* providers; /* of one that is ready */
+  uint64_t provider_count;
 } ephost_specialization;
 
 /* Report. */
@@ -1109,6 +1116,12 @@ typedef struct ephost_session_api {
    * runs go on. */
   ephost_status* (*specializations)(const ephost_session* session,
                                     const ephost_specialization_list** out_list);
+
+  /* Gives back what the session keeps only so that later runs begin faster: the memory of runs,
+   * with what providers have for each of them, and the plans for shapes that came. The next run
+   * makes anew what it needs. Constants, compiled partitions and specialisations stay. Any thread,
+   * also while runs go on; what they use is kept. */
+  ephost_status* (*shrink)(ephost_session* session);
 } ephost_session_api;
 
 /* ------------------------------------------------------------------------------------------------
@@ -1238,7 +1251,9 @@ typedef struct ephost_compile_report {
   /* With check_deterministic: the providers that promise to write the same bytes, and did. */
   const char* const* deterministic_providers;
   uint64_t deterministic_provider_count;
-  const ephost_cache_use* cache_use; /* hit: nothing had to be compiled */
+  const ephost_cache_use* cache_use;               /* hit: nothing had to be compiled */
+  const ephost_session_provider* const* providers; /* in priority order */
+  uint64_t provider_count;
 } ephost_compile_report;
 
 /* ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ void convolution(onnx::InferenceContext& context);
 void integer_convolution(onnx::InferenceContext& context);
 void pool(onnx::InferenceContext& context);
 void quantized_convolution(onnx::InferenceContext& context);
+void transposed_convolution(onnx::InferenceContext& context);
 
 // ---- corrected_inference.cc ----
 void broadcast_all(onnx::InferenceContext& context);

@@ -64,6 +64,29 @@ class Window {
                      rounds_up_);
   }
 
+  // The same of a transposed convolution, which adds `extra` elements at the end.
+  [[nodiscard]] std::optional<int64_t> extent_before(size_t axis, std::optional<int64_t> after,
+                                                     std::optional<int64_t> kernel,
+                                                     int64_t extra) const {
+    const int64_t stride = strides_[axis];
+    const int64_t dilation = dilations_[axis];
+    if (kernel.value_or(1) < 1 || stride < 1 || dilation < 1) fail("a window is empty");
+    if (!after) return std::nullopt;
+    if (is_same_) return checked_mul(*after, stride);
+    if (!kernel) return std::nullopt;
+    const auto reach = checked_mul(*kernel - 1, dilation);
+    const auto steps = checked_mul(std::max<int64_t>(*after - 1, 0), stride);
+    std::optional<int64_t> extent = reach && steps ? checked_add(*reach, *steps) : std::nullopt;
+    for (const int64_t more : {int64_t{1}, extra}) {
+      if (extent) extent = checked_add(*extent, more);
+    }
+    for (const int64_t less : {pads_[axis], pads_[axis + strides_.size()]}) {
+      if (extent) extent = checked_sub(*extent, less);
+    }
+    if (extent && *extent < 0) fail("pads crop more than there is");
+    return extent;
+  }
+
  private:
   Numbers strides_;
   Numbers dilations_;
@@ -112,6 +135,38 @@ void integer_convolution(InferenceContext& context) {
 void quantized_convolution(InferenceContext& context) {
   set_element_type(context, 0, element_type(context, 7));  // of the zero point
   convolve(context, 3);
+}
+
+void transposed_convolution(InferenceContext& context) {
+  set_element_type(context, 0, element_type(context, 0));
+  const auto* shape = input_shape(context, 0);
+  const auto* filter = input_shape(context, 1);
+  if (shape == nullptr || filter == nullptr) return;
+  const size_t axes = spatial_axes(*shape);
+  if (filter->dim_size() != shape->dim_size()) fail("input and filter have different ranks");
+  const auto kernel = attribute(context, "kernel_shape");
+  if (kernel) expect_size(*kernel, axes, "kernel_shape");
+  Numbers extra = attribute(context, "output_padding").value_or(Numbers());
+  if (extra.empty()) extra.assign(axes, 0);
+  expect_size(extra, axes, "output_padding");
+  // Some exporters state all dimensions of the output.
+  Numbers stated = attribute(context, "output_shape").value_or(Numbers());
+  if (stated.size() == axes + 2) stated.erase(stated.begin(), stated.begin() + 2);
+  if (!stated.empty()) expect_size(stated, axes, "output_shape");
+  const Window window(context, axes);
+  const auto channels = extent(*filter, 1);
+  const onnx::AttributeProto* group = context.getAttribute("group");
+  TensorShapeProto out;
+  *out.add_dim() = shape->dim(0);
+  add_dim(out, channels ? checked_mul(*channels, group == nullptr ? int64_t{1} : group->i())
+                        : std::nullopt);
+  for (size_t i = 0; i < axes; ++i) {
+    const int d = static_cast<int>(i) + 2;
+    const auto size = kernel ? std::optional((*kernel)[i]) : extent(*filter, d);
+    add_dim(out, stated.empty() ? window.extent_before(i, extent(*shape, d), size, extra[i])
+                                : std::optional(stated[i]));
+  }
+  start_shape(context, 0) = out;
 }
 
 void pool(InferenceContext& context) {

@@ -61,6 +61,8 @@ constexpr std::array kCorrections = {
     Correction{"", "Conv", &infer::convolution},
     Correction{"", "ConvInteger", &infer::integer_convolution},
     Correction{"", "QLinearConv", &infer::quantized_convolution},
+    // onnx has no rule for some combinations of auto_pad, pads, output_padding and output_shape.
+    Correction{"", "ConvTranspose", &infer::transposed_convolution},
     // onnx takes the lengths of one-sided transforms for those of full ones.
     Correction{"", "DFT", &infer::dft_17, 17, 20},
     Correction{"", "DFT", &infer::dft_20, 20},

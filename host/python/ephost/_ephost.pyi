@@ -19,6 +19,13 @@ class CompileReport:
     fallbacks: list[Fallback]
     remaining_nodes: int
     cache_use: CacheUse
+    providers: list[SessionProvider]
+
+class SessionProvider:
+    name: str
+    library: os.PathLike
+    node_count: int
+    wished_node_count: int
 
 class CompiledFile:
     path: os.PathLike
@@ -223,6 +230,7 @@ class Session:
     def fallbacks(self) -> list[Fallback]: ...
     def cache_use(self) -> CacheUse: ...
     def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None: ...
+    def shrink(self) -> None: ...
     def end_profiling(self) -> str: ...
 
 class SessionOptions:

@@ -195,6 +195,10 @@ class InferenceSession:
         """Changes options of providers for runs that begin afterwards: keys are "ep.PROVIDER.OPTION"."""
         self._session.set_ep_dynamic_options({str(key): str(value) for key, value in options.items()})
 
+    def shrink(self) -> None:
+        """Gives back what the session keeps only so that later runs begin faster; the next run makes it anew."""
+        self._session.shrink()
+
     def end_profiling(self) -> str:
         """Writes what SessionOptions.enable_profiling recorded: the file."""
         return self._session.end_profiling()

@@ -193,13 +193,19 @@ void bind_compilation(py::module_& module) {
       .def_readonly("name", &CompiledPartition::name)
       .def_readonly("provider", &CompiledPartition::provider)
       .def_readonly("nodes", &CompiledPartition::nodes);
+  py::class_<SessionProvider>(module, "SessionProvider")
+      .def_readonly("name", &SessionProvider::name)
+      .def_readonly("library", &SessionProvider::library)
+      .def_readonly("node_count", &SessionProvider::node_count)
+      .def_readonly("wished_node_count", &SessionProvider::wished_node_count);
   py::class_<CompileReport>(module, "CompileReport")
       .def_readonly("output_path", &CompileReport::output_path)
       .def_readonly("files", &CompileReport::files)
       .def_readonly("partitions", &CompileReport::partitions)
       .def_readonly("fallbacks", &CompileReport::fallbacks)
       .def_readonly("remaining_nodes", &CompileReport::remaining_nodes)
-      .def_readonly("cache_use", &CompileReport::cache_use);
+      .def_readonly("cache_use", &CompileReport::cache_use)
+      .def_readonly("providers", &CompileReport::providers);
   module.def("compile", &compile, py::arg("environment"), py::arg("options"),
              py::arg("compilation"));
 }

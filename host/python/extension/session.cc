@@ -357,6 +357,7 @@ void bind_session(py::module_& module) {
                 self.session().set_ep_dynamic_options({options.begin(), options.end()}));
           },
           py::arg("options"))
+      .def("shrink", [](const Self& self) { raise_if_failed(self.session().shrink()); })
       .def("end_profiling",
            [](const Self& self) { return value_of(self.session().end_profiling()).string(); });
 }

@@ -22,6 +22,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/pipeline/node_counts.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/recovery/attempt.h"
 #include "host/session/recovery/living_workers.h"
@@ -58,6 +59,7 @@ CompileReport report_on(const session::PreparedModel& prepared,
   report.partitions = generation.partitions();
   report.fallbacks = session::fallbacks_of(prepared);
   report.remaining_nodes = generation.written().remaining_nodes;
+  report.providers = session::describe_providers(prepared);
   return report;
 }
 
@@ -150,7 +152,10 @@ class ProfileCompilation {
   // Puts what was written in front of the report on the model as it is.
   void add_to(CompileReport& report) {
     CompileReport all;
-    for (CompileReport& one : reports_) append(one, all);
+    for (CompileReport& one : reports_) {
+      add_node_counts(one.providers, report.providers);
+      append(one, all);
+    }
     append(report, all);
     report.files = std::move(all.files);
     report.partitions = std::move(all.partitions);
@@ -158,6 +163,14 @@ class ProfileCompilation {
   }
 
  private:
+  static void add_node_counts(const std::vector<SessionProvider>& from,
+                              std::vector<SessionProvider>& to) {
+    for (const SessionProvider& one : from) {
+      const auto same = std::ranges::find(to, one.name, &SessionProvider::name);
+      if (same != to.end()) same->node_count += one.node_count;
+    }
+  }
+
   static void append(CompileReport& from, CompileReport& to) {
     std::ranges::move(from.files, std::back_inserter(to.files));
     std::ranges::move(from.partitions, std::back_inserter(to.partitions));

@@ -188,12 +188,11 @@ class Pipeline {
 
     // Divide the nodes among the providers.
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
-    // From here on, each node belongs to a partition or has an owner, or no provider supports it.
-    if (until == Stage::kPartitioned) return std::move(prepared_);
-
     // Compute what no provider wanted to see after all.
     EPHOST_RETURN_IF_ERROR(fold_unclaimed());
-    // From here on, nothing that a partition reads depends on constants only, if limits allow.
+    // From here on, each node belongs to a partition or has an owner, or no provider supports it,
+    // and nothing that a partition reads depends on constants only, if limits allow.
+    if (until == Stage::kPartitioned) return std::move(prepared_);
 
     // Order the steps and make a computation for each.
     EPHOST_RETURN_IF_ERROR(compile());

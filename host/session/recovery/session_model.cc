@@ -3,28 +3,10 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/session/pipeline/host_claims.h"
+#include "host/session/pipeline/node_counts.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {
-namespace {
-
-std::map<std::string, uint64_t> count_nodes(const PreparedModel& prepared) {
-  std::map<std::string, uint64_t> counts;
-  for (const PreparedGraph* one : prepared.graphs()) {
-    const partition::Partitioning& partitioning = one->partitioning;
-    const std::vector<graph::Node>& nodes = prepared.graph_of(*one).nodes;
-    for (graph::NodeId id = 0; id < nodes.size(); ++id) {
-      const std::string& owner = partitioning.providers.at(partitioning.owner.at(id));
-      // What the host does besides are copies, which are not of the model.
-      if (owner == kHostName && !runtime::is_control_flow(nodes[id])) continue;
-      ++counts[owner];
-    }
-  }
-  return counts;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& environment,
                                                            const ModelSource& source,
@@ -35,6 +17,7 @@ Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& en
   const PreparedModel& prepared = made->base->prepared;
   made->fallbacks = fallbacks_of(prepared);
   made->node_counts = count_nodes(prepared);
+  made->providers = describe_providers(prepared);
   if (prepared.metrics != nullptr) {
     made->meter = &prepared.metrics->runs_of(made->base->working_providers);
   }
@@ -83,6 +66,16 @@ Status SessionModel::run_as_planned(std::span<const Value* const> inputs, std::s
                                     const RunOptions& options) {
   if (specializer != nullptr) return specializer->run(inputs, outputs, options);
   return base->run(inputs, outputs, options);
+}
+
+void SessionModel::shrink() {
+  if (specializer != nullptr) {
+    specializer->shrink();
+  } else {
+    base->shrink();
+  }
+  if (correction == nullptr) return;
+  if (const std::shared_ptr<SessionModel> corrected = correction->model()) corrected->shrink();
 }
 
 Status SessionModel::change_options(const OptionList& options) {

@@ -47,13 +47,17 @@ struct SessionModel {
   // As Session::set_ep_dynamic_options.
   [[nodiscard]] Status change_options(const OptionList& options);
 
+  // As Session::shrink.
+  void shrink();
+
   // The model as it is.
   std::unique_ptr<Executable> base;
   // Makes others of it for the shapes of runs; null if there is no use for them.
   std::unique_ptr<Specializer> specializer;
   std::vector<Fallback> fallbacks;
   std::map<std::string, uint64_t> node_counts;  // by the name of the provider, or of the host
-  RunMeter* meter = nullptr;                    // of the environment; null: runs are not counted
+  std::vector<SessionProvider> providers;
+  RunMeter* meter = nullptr;  // of the environment; null: runs are not counted
   // Null for a model that is itself a correction.
   std::unique_ptr<ShapeCorrection> correction;
 

@@ -101,6 +101,15 @@ Status Executable::check_profiles(std::span<const Value* const> inputs) const {
                           kShapeProfilesKey));
 }
 
+void Executable::shrink() {
+  std::vector<std::unique_ptr<runtime::Frame>> idle;  // destroyed without the lock
+  {
+    const std::lock_guard lock(frames_mutex);
+    idle.swap(frames);
+  }
+  program->forget_patterns();
+}
+
 Status Executable::run(std::span<const Value* const> inputs, std::span<Value> outputs,
                        const RunOptions& options) {
   if (is_bound_to_profiles) EPHOST_RETURN_IF_ERROR(check_profiles(inputs));

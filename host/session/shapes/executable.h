@@ -44,6 +44,10 @@ struct Executable {
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
                            const RunOptions& options);
 
+  // Releases the idle frames and the traced patterns; runs that go on keep theirs until they end.
+  // May be called by several threads at once.
+  void shrink();
+
   // Keeps the cache store's entries that it was made of.
   std::vector<context::FoundEntry> cache_entries;
   PreparedModel prepared;  // its plans and computations have moved into `program`

@@ -13,6 +13,7 @@
 #include "host/session/caching/session_cache.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/pipeline/node_counts.h"
 
 namespace ephost::session {
 namespace {
@@ -359,12 +360,7 @@ Status Specializer::change_options(const OptionList& entries) {
       changes_.emplace_back(key, value);
     }
   }
-  std::vector<std::shared_ptr<Executable>> ready;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Table::Entry& entry : table_.ready()) ready.push_back(entry.item);
-  }
-  for (const std::shared_ptr<Executable>& one : ready) {
+  for (const std::shared_ptr<Executable>& one : ready()) {
     const Status changed = one->runs.change_options(entries);
     if (changed.ok()) continue;
     log_warning(formatted("a specialisation of the model is dropped: {}", changed.to_string()));
@@ -372,6 +368,18 @@ Status Specializer::change_options(const OptionList& entries) {
     dropped.push_back(table_.drop(*one));
   }
   return Status::ok_status();
+}
+
+std::vector<std::shared_ptr<Executable>> Specializer::ready() const {
+  std::vector<std::shared_ptr<Executable>> ready;
+  const std::lock_guard lock(mutex_);
+  for (const Table::Entry& entry : table_.ready()) ready.push_back(entry.item);
+  return ready;
+}
+
+void Specializer::shrink() {
+  base_.shrink();
+  for (const std::shared_ptr<Executable>& one : ready()) one->shrink();
 }
 
 void Specializer::stop_profiling() {
@@ -398,6 +406,7 @@ std::vector<Specialization> Specializer::list() const {
       one.runs = entry.state == State::kReady ? entry.runs : 0;
       one.seconds = entry.seconds;
       one.reason = entry.reason.message();
+      if (entry.item != nullptr) one.providers = describe_providers(entry.item->prepared);
     }
   }
   return listed;

@@ -56,6 +56,9 @@ class Specializer {
   // included.
   [[nodiscard]] Status change_options(const OptionList& entries);
 
+  // As Executable::shrink, of the base and of all specialisations, which stay.
+  void shrink();
+
   // Adds what providers of specialisations recorded to the profile, and ends that. Not while runs
   // go on.
   void stop_profiling();
@@ -103,6 +106,8 @@ class Specializer {
   // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too. Of those that
   // ended, it takes over what the session has to go on without, and during the creation, all.
   Status take_workers(const std::shared_ptr<ProviderWorkers>& workers) const;
+  // Those that are ready now.
+  [[nodiscard]] std::vector<std::shared_ptr<Executable>> ready() const;
   Status publish(std::span<const int64_t> extents, const std::shared_ptr<Executable>& made,
                  double seconds);
   void note_failure(std::span<const int64_t> extents, const Status& failure);

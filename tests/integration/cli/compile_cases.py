@@ -1,5 +1,6 @@
 """Cases of `ephost compile`."""
 
+import shutil
 import unittest
 
 import onnx
@@ -81,6 +82,48 @@ class CompileTest(CommandLineTest):
         names = [node.name for node in model.graph.node if node.op_type == "EPContext"]
         self.assertTrue(names)
         self.assertTrue(all(name.startswith("first_") for name in names), names)
+
+
+class OpenShapesTest(CommandLineTest):
+    """`compile` and `test` say the same of a provider that takes nothing of a model with open shapes."""
+
+    NOTE = "DnnlExecutionProvider takes nothing unless shapes are fixed: --dim or --shape-profile"
+
+    def setUp(self):
+        super().setUp()
+        model = self.copy_model("tiny_dynamic")
+        self.folder_of_test = model.parent
+        first, *others = sorted(model.parent.glob("test_data_set_*"))
+        for other in others:
+            shutil.rmtree(other)
+        tensor = onnx.TensorProto.FromString((first / "input_0.pb").read_bytes())
+        self.batch = f"batch={tensor.dims[0]}"
+        self.compile = ("compile", model, "--ep", "dnnl", "-o", "open_ctx.onnx", "--force")
+        self.test = ("test", model.parent, "--ep", "dnnl", "--atol", "1e-4")
+
+    def test_is_a_note_and_a_status_of_its_own(self):
+        for command in (self.compile, self.test):
+            with self.subTest(command[0]):
+                self.assertEqual(self.json(*command, status=7)["notes"], [self.NOTE])
+                done = self.ephost(*command, status=7)
+                self.assertIn(f"\nnote: {self.NOTE}\n", done.stdout)
+                self.assertEqual(done.stderr, "")
+        self.assertEqual(self.ephost(*self.compile, "--quiet", status=7).stdout, "")
+
+    def test_says_nothing_once_shapes_are_fixed(self):
+        for command in (self.compile, self.test):
+            for fixed in (("--dim", self.batch), ("--shape-profile", self.batch)):
+                with self.subTest(command=command[0], fixed=fixed):
+                    self.assertEqual(self.json(*command, *fixed)["notes"], [])
+        self.assertGreater(self.json(*self.test, "--shape-profile", self.batch)["nodes"]["DnnlExecutionProvider"], 0)
+
+    def test_a_store_does_not_change_that(self):
+        for _ in range(2):
+            self.assertEqual(self.json(*self.compile, "--cache-dir", "store", status=7)["notes"], [self.NOTE])
+
+    def test_a_provider_that_nobody_asks_for_is_no_note(self):
+        self.assertEqual(self.json("compile", self.folder_of_test / "model.onnx", "-o", "open_ctx.onnx")["notes"], [])
+        self.assertEqual(self.json("test", self.folder_of_test)["notes"], [])
 
 
 if __name__ == "__main__":

@@ -129,7 +129,8 @@ class Trial:
         lines = self.run(self.prefix / "bin" / path[0], *path[1:], "--help").splitlines()
         if "Subcommands:" not in lines:
             return []
-        listed = lines[lines.index("Subcommands:") + 1:]
+        end = lines.index("Examples:") if "Examples:" in lines else len(lines)
+        listed = lines[lines.index("Subcommands:") + 1:end]
         return [line.split()[0] for line in listed if re.match("  [a-z]", line)]
 
     def check_man_pages(self, *path):

@@ -73,7 +73,7 @@ TEST(ExitStatus, IsDescribed) {
     EXPECT_FALSE(exit.meaning.empty());
   }
   EXPECT_THAT(described,
-              ::testing::ElementsAre("0", "1", "124", "128+N", "2", "4", "5", "6", "70"));
+              ::testing::ElementsAre("0", "1", "124", "128+N", "2", "4", "5", "6", "7", "70"));
 }
 
 }  // namespace

@@ -33,5 +33,17 @@ TEST(PatternCache, ForgetsTheLeastRecentlyUsed) {
   EXPECT_NE(cache.find({1}), nullptr);
 }
 
+TEST(PatternCache, CanForgetAll) {
+  PatternCache cache(2);
+  cache.insert({1}, pattern());
+  const auto used = cache.find({1});
+  cache.clear();
+  EXPECT_EQ(cache.size(), 0U);
+  EXPECT_EQ(cache.find({1}), nullptr);
+  EXPECT_NE(used, nullptr);
+  cache.insert({1}, pattern());
+  EXPECT_NE(cache.find({1}), nullptr);
+}
+
 }  // namespace
 }  // namespace ephost::runtime::pattern_cache_test

@@ -6,6 +6,7 @@
 #include <ephost/status.h>
 #include <ephost/types/cache_use.h>
 #include <ephost/types/fallback.h>
+#include <ephost/types/session_provider.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -131,7 +132,8 @@ struct CompileReport {
   uint64_t remaining_nodes = 0;               // will be run by kernels
   // With check_deterministic: the providers that promise to write the same bytes, and did.
   std::vector<std::string> deterministic_providers;
-  CacheUse cache_use;  // hit: nothing had to be compiled
+  CacheUse cache_use;                      // hit: nothing had to be compiled
+  std::vector<SessionProvider> providers;  // in priority order
 };
 
 }  // namespace ephost

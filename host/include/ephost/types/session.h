@@ -3,6 +3,7 @@
 
 #include <ephost/types/logging.h>
 #include <ephost/types/session_options.h>
+#include <ephost/types/session_provider.h>
 #include <ephost/types/value.h>
 
 #include <atomic>
@@ -75,15 +76,6 @@ struct RunOptions {
 struct Phase {
   std::string name;
   double seconds = 0;
-};
-
-// A provider of a session, and the library of its plugin.
-struct SessionProvider {
-  std::string name;  // e.g. "CPUExecutionProvider"
-  std::filesystem::path library;
-  // Of the model as it is compiled, in all graphs that the host runs: nodes that are its own,
-  // whether in partitions or alone. Specialisations are not counted.
-  uint64_t node_count = 0;
 };
 
 // A block of memory that was planned before the first run. Values of unknown size are not in it.

@@ -2,6 +2,8 @@
 // provider wished for that.
 #pragma once
 
+#include <ephost/types/session_provider.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,9 +25,10 @@ struct FixedExtent {
 struct Specialization {
   std::vector<FixedExtent> extents;
   SpecializationState state = SpecializationState::kReady;
-  uint64_t runs = 0;   // that it has served
-  double seconds = 0;  // that making it took
-  std::string reason;  // of a failure; empty otherwise
+  uint64_t runs = 0;                       // that it has served
+  double seconds = 0;                      // that making it took
+  std::string reason;                      // of a failure; empty otherwise
+  std::vector<SessionProvider> providers;  // of one that is ready
 };
 
 }  // namespace ephost

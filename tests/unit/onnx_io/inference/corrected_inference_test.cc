@@ -116,6 +116,31 @@ TEST(CorrectedInference, IgnoresPadsBesideAnAutomaticPadding) {
   EXPECT_EQ(convolved("NOTSET"), "float[1,2,9]");
 }
 
+TEST(CorrectedInference, FollowsTheDefinitionOfTransposedConvolution) {
+  using List = std::vector<int64_t>;
+  using Given = std::pair<std::string, std::variant<List, std::string>>;
+  const auto convolved = [](const std::vector<Given>& given, int64_t opset = 11) {
+    GraphBuilder builder;
+    with_input(builder, {1, 4, 5}).input("w", tensor_type(ElementType::kFloat, Shape{4, 3, 3}));
+    builder.node("ConvTranspose", {"x", "w"}, {"y"}).attribute("group", int64_t{2});
+    builder.attribute("strides", List{2});
+    for (const auto& [name, value] : given) {
+      std::visit([&, &to = name](const auto& held) { builder.attribute(to, held); }, value);
+    }
+    return inferred(builder, opset);
+  };
+  // (5 - 1) * 2 + 3, then less or more.
+  EXPECT_EQ(convolved({}), "float[1,6,11]");
+  EXPECT_EQ(convolved({{"pads", List{1, 2}}, {"output_padding", List{1}}}), "float[1,6,9]");
+  EXPECT_EQ(convolved({{"dilations", List{3}}}), "float[1,6,15]");
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
+    EXPECT_EQ(convolved({{"auto_pad", std::string(mode)}, {"pads", List{3, 3}}}), "float[1,6,10]");
+  }
+  EXPECT_EQ(convolved({{"auto_pad", std::string("VALID")}, {"pads", List{3, 3}}}), "float[1,6,11]");
+  EXPECT_EQ(convolved({{"output_shape", List{12}}, {"pads", List{3, 3}}}), "float[1,6,12]");
+  EXPECT_EQ(convolved({{"output_shape", List{1, 6, 12}}}, 1), "float[1,6,12]");
+}
+
 TEST(CorrectedInference, TakesAnEmptyPermutationForNone) {
   GraphBuilder builder;
   with_input(builder, {2, 3, 4}).node("Transpose", {"x"}, {"y"});

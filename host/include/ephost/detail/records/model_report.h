@@ -45,6 +45,7 @@ struct RecordOf<CompileReport> {
     visit(&CompileReport::deterministic_providers, &C::deterministic_providers,
           &C::deterministic_provider_count);
     visit(&CompileReport::cache_use, &C::cache_use);
+    visit(&CompileReport::providers, &C::providers, &C::provider_count);
   }
 };
 

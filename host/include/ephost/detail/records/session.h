@@ -90,6 +90,18 @@ struct RecordOf<FixedExtent> {
 };
 
 template <>
+struct RecordOf<SessionProvider> {
+  using C = ephost_session_provider;
+  template <class Visitor>
+  static void visit_fields(const Visitor& visit) {
+    visit(&SessionProvider::name, &C::name);
+    visit(&SessionProvider::library, &C::library);
+    visit(&SessionProvider::node_count, &C::node_count);
+    visit(&SessionProvider::wished_node_count, &C::wished_node_count);
+  }
+};
+
+template <>
 struct RecordOf<Specialization> {
   using C = ephost_specialization;
   template <class Visitor>
@@ -99,6 +111,7 @@ struct RecordOf<Specialization> {
     visit(&Specialization::runs, &C::runs);
     visit(&Specialization::seconds, &C::seconds);
     visit(&Specialization::reason, &C::reason);
+    visit(&Specialization::providers, &C::providers, &C::provider_count);
   }
 };
 
@@ -111,17 +124,6 @@ struct RecordOf<CacheUse> {
     visit(&CacheUse::key, &C::key);
     visit(&CacheUse::reused_contexts, &C::reused_contexts);
     visit(&CacheUse::reason, &C::reason);
-  }
-};
-
-template <>
-struct RecordOf<SessionProvider> {
-  using C = ephost_session_provider;
-  template <class Visitor>
-  static void visit_fields(const Visitor& visit) {
-    visit(&SessionProvider::name, &C::name);
-    visit(&SessionProvider::library, &C::library);
-    visit(&SessionProvider::node_count, &C::node_count);
   }
 };
 

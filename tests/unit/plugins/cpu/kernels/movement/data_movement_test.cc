@@ -53,8 +53,8 @@ const std::vector<int> kSix = {1, 2, 3, 4, 5, 6};
 
 TEST(DataMovement, WorksOnEveryElementType) {
   expect_in_all_types("Transpose", 13, {2, 3}, kSix, {}, {}, {3, 2}, {1, 4, 2, 5, 3, 6});
-  expect_in_all_types("Transpose", 13, {2, 3}, kSix, {}, {{"perm", std::vector<int64_t>()}},
-                      {3, 2}, {1, 4, 2, 5, 3, 6});
+  expect_in_all_types("Transpose", 13, {2, 3}, kSix, {}, {{"perm", std::vector<int64_t>()}}, {3, 2},
+                      {1, 4, 2, 5, 3, 6});
   expect_in_all_types("Reshape", 14, {2, 3}, kSix, {ints({3, -1})}, {}, {3, 2}, kSix);
   expect_in_all_types("Identity", 14, {2, 3}, kSix, {}, {}, {2, 3}, kSix);
   expect_in_all_types("Slice", 13, {2, 3}, kSix,
