@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"

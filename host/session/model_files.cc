@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/read/examination.h"
 

@@ -67,7 +67,7 @@ std::optional<uint32_t> processors_for(double quota, double period) {
   return static_cast<uint32_t>(std::clamp(quota / period, 1.0, 1e6));
 }
 
-// What one cgroup states: microseconds in each period, or that there is no limit.
+// What one cgroup states: microseconds in each period, or `max` for no limit.
 std::optional<uint32_t> quota_of(const fs::path& cgroup, bool is_v2) {
   double quota = 0, period = 0;
   if (is_v2) {

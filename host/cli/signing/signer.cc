@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
+#include "host/base/files/containment/hub_cache.h"
 #include "host/base/files/file.h"
-#include "host/base/files/hub_cache.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/signing/passphrase.h"

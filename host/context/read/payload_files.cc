@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
+#include "host/base/files/containment/hub_cache.h"
 #include "host/base/files/file.h"
-#include "host/base/files/hub_cache.h"
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"

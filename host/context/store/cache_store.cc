@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 #include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/ownership.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/text.h"

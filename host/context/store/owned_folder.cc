@@ -148,10 +148,10 @@ Result<bool> is_store(const fs::path& store, const FileSystem& file_system) {
   struct stat info {};
   if (file_system.stat(store.c_str(), &info) != 0) {
     if (errno == ENOENT) return false;
-    if (errno == ENOTDIR) return no_store(store, "what it would be in is no folder");
+    if (errno == ENOTDIR) return no_store(store, "its parent is not a folder");
     return file_error("look for", store, errno);
   }
-  if (!S_ISDIR(info.st_mode)) return no_store(store, "it is no folder");
+  if (!S_ISDIR(info.st_mode)) return no_store(store, "it is not a folder");
   EPHOST_ASSIGN_OR_RETURN(bool has_marker, read_store_marker(store, file_system));
   if (has_marker) return true;
   EPHOST_ASSIGN_OR_RETURN(const bool empty, holds_nothing(store));

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"

@@ -32,7 +32,7 @@ class ExternalData {
  public:
   // `folder` is empty for a model from memory without a given folder. `buffers` must outlive this.
   // Links in the folder may lead below one of the folders `linked`
-  // (host/base/files/hub_cache.h).
+  // (host/base/files/containment/hub_cache.h).
   ExternalData(std::optional<std::filesystem::path> folder,
                const std::map<std::string, graph::Blob>& buffers,
                std::vector<std::filesystem::path> linked = {})

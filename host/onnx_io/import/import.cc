@@ -13,8 +13,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "host/base/files/containment/hub_cache.h"
 #include "host/base/files/file.h"
-#include "host/base/files/hub_cache.h"
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"

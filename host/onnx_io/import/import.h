@@ -30,7 +30,7 @@ inline constexpr std::string_view kMaxDenseBytesKey = "session.sparse_initialize
 struct ImportOptions {
   // The folder to which external data is relative. If empty, the model file's folder; a model from
   // memory then cannot refer to files. Links in it may lead to where a hub's cache has the files
-  // (host/base/files/hub_cache.h).
+  // (host/base/files/containment/hub_cache.h).
   std::filesystem::path external_data_dir;
   // The content of external data files by the name that the model uses; takes precedence over
   // `external_data_dir`.

@@ -69,7 +69,7 @@ class _Table:
 def _read(data: bytes) -> tuple[int, int, dict[str, OrtValue]]:
     """Adapter version, model version, parameters."""
     if data[4:8] != _IDENTIFIER:
-        raise invalid_argument("this is no adapter: it does not have the identifier \"TORT\" of an .onnx_adapter file")
+        raise invalid_argument("this is not an adapter: it lacks the identifier \"TORT\" of an .onnx_adapter file")
     buffer = _Buffer(data)
     adapter = _Table(buffer, buffer.follow(0))
     if adapter.number(0) != _FORMAT_VERSION:

@@ -70,7 +70,7 @@ def get_compatibility_info_from_model(model_path: str | os.PathLike, ep_type: st
     if not path:
         raise invalid_argument("the path of the model is empty")
     if not os.path.isfile(path):
-        raise NoSuchFile(f"NO_SUCHFILE: there is no file \"{path}\"")
+        raise NoSuchFile(f"NO_SUCHFILE: the file \"{path}\" does not exist")
     return _info(path, ep_type)
 
 

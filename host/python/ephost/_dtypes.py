@@ -36,13 +36,13 @@ def element_type(given: Any) -> int:
     if isinstance(given, int) and not isinstance(given, bool):
         if given == STRING or _ephost.element_bits(given) != 0:
             return given
-        raise invalid_argument(f"{given} is no element type of onnx.TensorProto")
+        raise invalid_argument(f"{given} is not an element type of onnx.TensorProto")
     dtype = np.dtype(given)
     if dtype.kind in "OUS" or is_void(dtype):
         return STRING
     found = extension_of(dtype) or _ephost.element_type_of(dtype.newbyteorder("="))
     if found == 0:
-        raise invalid_argument(f"numpy's {dtype} is no element type of ONNX; convert the array, e.g. with astype")
+        raise invalid_argument(f"numpy's {dtype} is not an element type of ONNX; convert the array, e.g. with astype")
     return found
 
 

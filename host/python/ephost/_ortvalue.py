@@ -78,7 +78,7 @@ class OrtValue:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         found = self.numpy()
         if not isinstance(found, np.ndarray):
-            raise TypeError(f"a value of the type {self.data_type()} is no array; numpy() returns what it holds")
+            raise TypeError(f"a value of the type {self.data_type()} is not an array; numpy() returns what it holds")
         return np.array(found, dtype) if copy else np.asarray(found, dtype)
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -121,7 +121,7 @@ ElementType type_of_tensor(const DLTensor& tensor, bool is_bool) {
   raise_if_failed(refuse("the DLPack tensor has elements of type code " +
                          std::to_string(wanted.code) + " with " + std::to_string(wanted.bits) +
                          " bits in " + std::to_string(wanted.lanes) +
-                         " lanes, which is no element type of ONNX; convert it"));
+                         " lanes, which is not an element type of ONNX; convert it"));
   return ElementType::kUndefined;
 }
 

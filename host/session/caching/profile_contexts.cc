@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "host/base/files/contained_path.h"
-#include "host/base/files/hub_cache.h"
+#include "host/base/files/containment/contained_path.h"
+#include "host/base/files/containment/hub_cache.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"

@@ -31,6 +31,7 @@
 #include "host/session/pipeline/partitioning.h"
 #include "host/session/pipeline/planning.h"
 #include "host/session/pipeline/provider_creation.h"
+#include "host/session/pipeline/thread_use.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/shapes/profiles.h"
@@ -58,34 +59,6 @@ std::string_view phase_text(std::string_view name) {
     if (known == name) return text;
   }
   return "partitioning";
-}
-
-// A session that says how its threads behave has threads of its own.
-std::shared_ptr<ThreadPool> pool_of(Environment::State& state, const SessionConfig& config) {
-  const bool spins = config.allow_spinning.value_or(state.threading.allow_spinning);
-  if (config.thread_affinities.empty() && spins == state.threading.allow_spinning) {
-    return ThreadPool::borrow(state.threads);
-  }
-  ThreadPool::Options options{config.thread_affinities, spins};
-  if (const std::string warning = drop_unusable_processors(options.affinities); !warning.empty()) {
-    log_warning(warning);
-  }
-  return std::make_shared<ThreadPool>(&prepare_thread, std::move(options));
-}
-
-ThreadUse thread_use(Environment::State& state, const SessionConfig& config) {
-  const auto count = [](uint32_t wanted, uint32_t of_environment) {
-    if (wanted != 0) return wanted;
-    return of_environment != 0 ? of_environment : ThreadPool::default_thread_count();
-  };
-  ThreadUse threads;
-  threads.pool = pool_of(state, config);
-  threads.loops = count(config.intra_op_threads, state.threading.intra_op_num_threads);
-  if (config.execution_mode == ExecutionMode::kParallel) {
-    threads.steps = count(config.inter_op_threads, state.threading.inter_op_num_threads);
-  }
-  threads.libraries = std::max(threads.loops / threads.steps, 1U);
-  return threads;
 }
 
 // EPH_PURPOSE_*.
@@ -148,7 +121,7 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
     EPHOST_RETURN_IF_ERROR(keep_source(source));
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
-    EPHOST_RETURN_IF_ERROR(check_compiled_shapes());
+    EPHOST_RETURN_IF_ERROR(check_compiled_shapes(prepared_));
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
 
@@ -281,25 +254,6 @@ class Pipeline {
     if (!can_be_read_again) return Status::ok_status();
     prepared_.source = source;
     prepared_.source->external_data = reader_.report().external_data;
-    return Status::ok_status();
-  }
-
-  // What a context model has compiled for a shape that turned out to be wrong cannot run.
-  Status check_compiled_shapes() const {
-    const std::set<std::string>& open = prepared_.open_shapes;
-    if (open.empty()) return Status::ok_status();
-    for (const auto& [graph, node] : context::find_ep_context_nodes(prepared_.model.graph)) {
-      const auto is_open = [&, in = graph](graph::ValueId id) {
-        return id != graph::kNoValue && open.contains(in->values[id].name);
-      };
-      const graph::Node& compiled = graph->nodes[node];
-      if (std::ranges::any_of(compiled.inputs, is_open) ||
-          std::ranges::any_of(compiled.outputs, is_open)) {
-        return Status(StatusCode::kInvalidGraph,
-                      formatted("{} was compiled for that shape; compile the source model again",
-                                graph::describe_node(*graph, node)));
-      }
-    }
     return Status::ok_status();
   }
 

@@ -263,7 +263,7 @@ class PlanPageTest(HtmlTest):
         arguments = ("plan", tiny("tiny_residual"), "--html", "plan.html", "--times")
         self.assertIn("has no step", self.refusal("INVALID_ARGUMENT", *arguments, "trace.json"))
         self.write("other.json", "[1, 2]")
-        self.assertIn("is no profile", self.refusal("INVALID_ARGUMENT", *arguments, "other.json"))
+        self.assertIn("is not a profile", self.refusal("INVALID_ARGUMENT", *arguments, "other.json"))
         self.refusal("NO_SUCHFILE", *arguments, "absent.json")
         self.assertFalse((self.folder / "plan.html").exists())
 

@@ -39,7 +39,7 @@ Result<std::vector<double>> step_times(std::string_view profile, std::string_vie
   if (document.member("traceEvents").is_null()) {
     return Status(
         StatusCode::kInvalidArgument,
-        formatted("{} is no profile; \"ephost run --profile FILE\" writes one", quote(name)));
+        formatted("{} is not a profile; \"ephost run --profile FILE\" writes one", quote(name)));
   }
   std::vector<std::vector<double>> seconds(plan.steps.size());
   for (const Json& event : document.member("traceEvents").elements()) {

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
 #include "host/context/named_constants.h"
 #include "host/context/read/replacement_watch.h"
@@ -189,6 +191,24 @@ Status infer_shapes(PreparedModel& prepared) {
                                    prepared.open_shapes));
   add_notes(std::move(notes));
   return {};
+}
+
+Status check_compiled_shapes(const PreparedModel& prepared) {
+  const std::set<std::string>& open = prepared.open_shapes;
+  if (open.empty()) return Status::ok_status();
+  for (const auto& [graph, node] : context::find_ep_context_nodes(prepared.model.graph)) {
+    const auto is_open = [&, in = graph](graph::ValueId id) {
+      return id != graph::kNoValue && open.contains(in->values[id].name);
+    };
+    const graph::Node& compiled = graph->nodes[node];
+    if (std::ranges::any_of(compiled.inputs, is_open) ||
+        std::ranges::any_of(compiled.outputs, is_open)) {
+      return Status(StatusCode::kInvalidGraph,
+                    formatted("{} was compiled for that shape; compile the source model again",
+                              graph::describe_node(*graph, node)));
+    }
+  }
+  return Status::ok_status();
 }
 
 }  // namespace ephost::session

@@ -70,4 +70,8 @@ class ModelReader {
 // of a plugin (onnx_io/inference/infer.h).
 [[nodiscard]] Status infer_shapes(PreparedModel& prepared);
 
+// What a context model has compiled for a shape that turned out to be wrong cannot run.
+// INVALID_GRAPH.
+[[nodiscard]] Status check_compiled_shapes(const PreparedModel& prepared);
+
 }  // namespace ephost::session

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
+#include "host/base/files/containment/hub_cache.h"
 #include "host/base/files/file.h"
-#include "host/base/files/hub_cache.h"
 #include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/log.h"

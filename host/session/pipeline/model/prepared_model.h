@@ -33,6 +33,7 @@
 #include "host/session/model_source.h"
 #include "host/session/pipeline/model/prepared_graph.h"
 #include "host/session/pipeline/shape_wishes.h"
+#include "host/session/pipeline/thread_use.h"
 #include "host/session/recovery/provider_workers.h"
 #include "host/session/session.h"
 
@@ -80,14 +81,6 @@ struct ReusedContexts {
     const auto found = partitions.find(partition);
     return found == partitions.end() ? nullptr : &found->second;
   }
-};
-
-// How many threads the runs of a session use (SessionOptions).
-struct ThreadUse {
-  std::shared_ptr<ThreadPool> pool;  // the environment's, which is not owned, or the session's
-  uint32_t steps = 1;                // threads that run the steps of one run
-  uint32_t loops = 1;                // threads of the pool that run one parallel loop of a step
-  uint32_t libraries = 1;            // threads that a library may start itself for one step
 };
 
 // The results of all stages so far. Later members depend on earlier ones and are destroyed first.

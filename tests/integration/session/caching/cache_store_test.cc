@@ -295,7 +295,7 @@ TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
   };
   SessionOptions on_a_file = options();
   on_a_file.add_config_entry("ep.cache_dir", dir_.write("file", "mine").string());
-  expect_uncached(on_a_file, "is no folder");
+  expect_uncached(on_a_file, "is not a folder");
   SessionOptions nowhere = options();
   nowhere.add_config_entry("ep.cache_dir", "/proc/ephost-store");
   expect_uncached(nowhere, "/proc/ephost-store");

@@ -79,7 +79,7 @@ TEST(CacheStore, MakesItsFolderForTheFirstEntry) {
 TEST(CacheStore, RefusesAFileInPlaceOfItsFolder) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.write("file", "mine")});
-  EXPECT_THAT(payload_in(store, key_of("a")), HasSubstr("what it would be in is no folder"));
+  EXPECT_THAT(payload_in(store, key_of("a")), HasSubstr("its parent is not a folder"));
   EXPECT_THAT(store.stage().status().message(), HasSubstr((dir / "file").native()));
   EXPECT_EQ(testing::content_of(dir / "file"), "mine");
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/unit/plugins/cpu/microsoft/plain_attention.h"
+#include "tests/unit/plugins/cpu/microsoft/attention/plain_attention.h"
 
 namespace ephost::test::plain_operators_test {
 namespace {

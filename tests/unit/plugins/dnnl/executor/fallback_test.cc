@@ -186,7 +186,7 @@ TEST(DnnlFallbacks, LeaveExpensiveStepsUntriedUntilTheyRun) {
   ProviderSession session(1);
   const auto partitions = session.compile(net.graph());
   EXPECT_EQ(products, 0);
-  expect_reference(net, *partitions.at(0));
+  partitions.at(0)->run(net);
   EXPECT_EQ(products, 1);
 }
 

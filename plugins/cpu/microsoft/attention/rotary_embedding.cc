@@ -1,8 +1,8 @@
 // RotaryEmbedding.
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/microsoft/attention/rotary_cache.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/rotary_cache.h"
 
 namespace ephost_cpu {
 namespace {

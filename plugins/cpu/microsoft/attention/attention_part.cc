@@ -1,4 +1,4 @@
-#include "plugins/cpu/microsoft/attention_part.h"
+#include "plugins/cpu/microsoft/attention/attention_part.h"
 
 #include <algorithm>
 #include <vector>

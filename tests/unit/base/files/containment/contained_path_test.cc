@@ -1,4 +1,4 @@
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "plugins/cpu/core/nested_run.h"
-#include "plugins/cpu/microsoft/attention_masking.h"
+#include "plugins/cpu/microsoft/attention/attention_masking.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
 #include "plugins/cpu/microsoft/part.h"

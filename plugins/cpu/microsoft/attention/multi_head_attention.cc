@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "plugins/cpu/microsoft/attention_masking.h"
-#include "plugins/cpu/microsoft/attention_part.h"
+#include "plugins/cpu/microsoft/attention/attention_masking.h"
+#include "plugins/cpu/microsoft/attention/attention_part.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
 

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "plugins/cpu/kernels/matrix/product.h"
-#include "plugins/cpu/microsoft/attention_masking.h"
-#include "plugins/cpu/microsoft/attention_part.h"
+#include "plugins/cpu/microsoft/attention/attention_masking.h"
+#include "plugins/cpu/microsoft/attention/attention_part.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
 

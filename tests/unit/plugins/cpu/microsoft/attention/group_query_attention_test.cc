@@ -1,5 +1,5 @@
 // GroupQueryAttention and RotaryEmbedding of com.microsoft against plain loops in double.
-#include "tests/unit/plugins/cpu/microsoft/plain_attention.h"
+#include "tests/unit/plugins/cpu/microsoft/attention/plain_attention.h"
 
 namespace ephost::test::group_query_attention_test {
 namespace {

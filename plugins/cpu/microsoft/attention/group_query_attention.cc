@@ -1,10 +1,10 @@
 // GroupQueryAttention.
 #include <algorithm>
 
-#include "plugins/cpu/microsoft/attention_part.h"
+#include "plugins/cpu/microsoft/attention/attention_part.h"
+#include "plugins/cpu/microsoft/attention/rotary_cache.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/rotary_cache.h"
 
 namespace ephost_cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plugins/cpu/microsoft/attention_part.h"
+#include "plugins/cpu/microsoft/attention/attention_part.h"
 
 namespace ephost_cpu {
 

@@ -1,4 +1,4 @@
-#include "host/base/files/hub_cache.h"
+#include "host/base/files/containment/hub_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/base/files/contained_path.h"
+#include "host/base/files/containment/contained_path.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::hub_cache_test {

@@ -1,4 +1,4 @@
-#include "host/base/files/hub_cache.h"
+#include "host/base/files/containment/hub_cache.h"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The owner of a folder that is no link.
+// The owner of a folder; nothing for a link or anything else.
 std::optional<uid_t> owner_of(const fs::path& folder) {
   struct stat info {};
   if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
