@@ -67,7 +67,7 @@ def nearest(header, commands):
         common = os.path.commonpath([os.path.dirname(header), os.path.dirname(source)])
         return (-len(common), len(source), source)
     language = ".cc" if header.endswith((".h", ".hpp")) else os.path.splitext(header)[1]
-    return min((source for source in commands if source.endswith(language)), key=distance)
+    return min((source for source in commands if source.endswith(language) and "/frozen/" not in source), key=distance)
 
 
 def tracked(pattern):
