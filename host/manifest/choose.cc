@@ -159,12 +159,14 @@ Result<Candidates> find_layer(const SearchResult& plugins, std::string_view name
 
 Result<Candidates> find_candidates(const SearchResult& plugins, const ProviderChoice& choice) {
   // They are sorted by type name, and there may be thousands.
-  const auto of_type = std::ranges::equal_range(
-      plugins.found, choice.name, {},
-      [](const FoundPlugin& plugin) -> const std::string& { return plugin.manifest.provider; });
-  const bool by_type = !of_type.empty();
+  const auto provider = [](const FoundPlugin& plugin) -> const std::string& {
+    return plugin.manifest.provider;
+  };
+  const auto first = std::ranges::lower_bound(plugins.found, choice.name, {}, provider);
+  const auto last = std::ranges::upper_bound(plugins.found, choice.name, {}, provider);
+  const bool by_type = first != last;
   const std::span<const FoundPlugin> searched =
-      by_type ? std::span<const FoundPlugin>(of_type) : std::span(plugins.found);
+      by_type ? std::span(first, last) : std::span(plugins.found);
   Candidates candidates;
   for (const FoundPlugin& plugin : searched) {
     const Manifest& manifest = plugin.manifest;
