@@ -3,12 +3,12 @@
 # plugin, the C API by its function. Fields that were appended are no difference; everything else is one.
 # abidiff cannot see through the untyped tables of extensions: the golden layouts cover those
 # (tests/abi/layout_prefix.py).
-#   scripts/check_abi.sh FROZEN [INCLUDE]   a folder that freeze_abi.sh wrote, and headers to compare
+#   scripts/check_abi.sh FROZEN [INCLUDE]   a folder that export_abi.sh wrote, and headers to compare
 #                                           instead of plugin_sdk/include or host/include
 set -euo pipefail
 root=$(dirname "$(realpath "$0")")/..
 if [ $# -lt 1 ] || [ $# -gt 2 ] || [ ! -d "$1/include" ]; then
-  echo "check_abi: give a folder that scripts/freeze_abi.sh wrote, and at most one of headers" >&2
+  echo "check_abi: give a folder that scripts/export_abi.sh wrote, and at most one of headers" >&2
   exit 2
 fi
 frozen=$1

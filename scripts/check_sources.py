@@ -3,9 +3,9 @@
 
   scripts/check_sources.py [--changed | FILE ...]
 
-Without files: all of host, plugins, plugin_sdk and tests but frozen interfaces. --changed: those that differ from the
-commit $CHECK_BASE, default the one before the last, and the sources that include a header that does, of which at most
-$CHECK_MOST (default 100) are taken. Nothing is written but what the build generates; precompiled headers are not used.
+Without files: all of host, plugins, plugin_sdk and tests. --changed: those that differ from the commit $CHECK_BASE,
+default the one before the last, and the sources that include a header that does, of which at most $CHECK_MOST (default
+100) are taken. Nothing is written but what the build generates; precompiled headers are not used.
 Exits with 1 if a file does not compile.
 """
 import argparse
@@ -67,12 +67,12 @@ def nearest(header, commands):
         common = os.path.commonpath([os.path.dirname(header), os.path.dirname(source)])
         return (-len(common), len(source), source)
     language = ".cc" if header.endswith((".h", ".hpp")) else os.path.splitext(header)[1]
-    return min((source for source in commands if source.endswith(language) and "/frozen/" not in source), key=distance)
+    return min((source for source in commands if source.endswith(language)), key=distance)
 
 
 def tracked(pattern):
     files = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *FOLDERS).split("\n")
-    return [file for file in files if file.endswith(pattern) and "/frozen/" not in file and (ROOT / file).exists()]
+    return [file for file in files if file.endswith(pattern) and (ROOT / file).exists()]
 
 
 def changed_files(commands):

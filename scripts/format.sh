@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Formats all C and C++ sources but frozen ones; with --check only lists those that differ, and fails if
+# Formats all C and C++ sources; with --check only lists those that differ, and fails if
 # there are any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -t files < <(git ls-files '*.h' '*.hpp' '*.c' '*.cc' ':!plugin_sdk/frozen' ':!host/include/frozen')
+mapfile -t files < <(git ls-files '*.h' '*.hpp' '*.c' '*.cc')
 if [ "${1:-}" = --check ]; then
   clang-format --dry-run --Werror "${files[@]}"
 else

@@ -9,7 +9,7 @@ preset=dev-incremental
 if [ "${1:-}" = --preset ]; then preset=$2; shift 2; fi
 cmake --preset "$preset" > /dev/null
 cmake --build --preset "$preset" --target generated_headers > /dev/null
-sources=('host/*.cc' ':!host/include/frozen' 'plugins/*.cc')
+sources=('host/*.cc' 'plugins/*.cc')
 if [ "${1:-}" = --changed ]; then
   # A checkout without history has nothing to compare with.
   base=$(git rev-parse --verify --quiet "${TIDY_BASE:-HEAD~1}^{commit}") || base=HEAD

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries scripts/freeze_abi.sh and scripts/check_abi.sh in a temporary folder.
+# Tries scripts/export_abi.sh and scripts/check_abi.sh in a temporary clone, whose history has one tag.
 #   freezing_test.sh ROOT GROWN GROWN_API   the latter two: headers of a later version
 set -euo pipefail
 root=$1
@@ -12,26 +12,37 @@ fail() {
   exit 1
 }
 
-"$root/scripts/freeze_abi.sh" plugin 9.9-rc1 "$work"
-frozen=$work/9.9-rc1
+clone=$work/clone
+for folder in plugin_sdk tests/abi host/include tests/integration/c_api_example tests/integration/public_api_example; do
+  mkdir -p "$clone/$folder"
+  cp -r "$root/$folder/." "$clone/$folder"
+done
+install -D "$root/scripts/export_abi.sh" "$clone/scripts/export_abi.sh"
+git -C "$clone" init --quiet
+git -C "$clone" add .
+git -C "$clone" -c user.name=test -c user.email=test@example.org commit --quiet --message "Freeze"
+git -C "$clone" tag abi-9.9-rc1
+echo changed >> "$clone/tests/abi/layout.golden"  # which the tag has not
+export_abi() { "$clone/scripts/export_abi.sh" "$@"; }
+
+frozen=$work/plugin/abi-9.9-rc1
+export_abi plugin abi-9.9-rc1 "$frozen"
 diff -r -x '*.md' "$root/plugin_sdk/include" "$frozen/include" || fail "the headers differ"
 cmp "$root/tests/abi/layout.golden" "$frozen/layout.golden"
 for file in minimal_provider.c minimal.yaml strict_plugin.cc strict.yaml; do
   [ -f "$frozen/plugins/$file" ] || fail "$file is missing"
 done
-mkdir "$work/apis"
-"$root/scripts/freeze_abi.sh" api 9.9-rc1 "$work/apis"
-frozen_api=$work/apis/9.9-rc1
-diff -r -x '*.md' -x frozen "$root/host/include" "$frozen_api/include" || fail "the headers of the API differ"
+frozen_api=$work/api/abi-9.9-rc1
+export_abi api abi-9.9-rc1 "$frozen_api"
+diff -r -x '*.md' "$root/host/include" "$frozen_api/include" || fail "the headers of the API differ"
 cmp "$root/tests/abi/api/layout.golden" "$frozen_api/layout.golden"
 for file in main.c main.cc; do
   [ -f "$frozen_api/programs/$file" ] || fail "$file is missing"
 done
-[ "$(ls -A "$work/apis")" = 9.9-rc1 ] || fail "something is left over: $(ls -A "$work/apis")"
-if "$root/scripts/freeze_abi.sh" nothing 9.9 "$work" 2> /dev/null; then fail "any interface is accepted"; fi
-[ "$(ls -A "$work")" = "$(printf '9.9-rc1\napis')" ] || fail "something is left over: $(ls -A "$work")"
-if "$root/scripts/freeze_abi.sh" plugin 9.9-rc1 "$work" 2> /dev/null; then fail "a second version took its place"; fi
-if "$root/scripts/freeze_abi.sh" plugin ../9.9 "$work" 2> /dev/null; then fail "any name is accepted"; fi
+if export_abi nothing abi-9.9-rc1 "$work/api/other" 2> /dev/null; then fail "any interface is accepted"; fi
+if export_abi api abi-9.9-rc2 "$work/api/other" 2> /dev/null; then fail "any tag is accepted"; fi
+if export_abi api abi-9.9-rc1 "$frozen_api" 2> /dev/null; then fail "a second one took its place"; fi
+[ "$(ls -A "$work/api")" = abi-9.9-rc1 ] || fail "something is left over: $(ls -A "$work/api")"
 
 if ! command -v abidiff > /dev/null; then
   echo "freezing: abidiff is not installed, so check_abi.sh is not tried"

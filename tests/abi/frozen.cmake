@@ -1,5 +1,5 @@
-# Plugins that are built from other headers than this host: those of plugin_sdk/frozen, which
-# scripts/freeze_abi.sh wrote, and those of a later version, which scripts/grow_abi.py makes.
+# Plugins that are built from other headers than this host: those of the tags in frozen_tags.txt, which
+# scripts/export_abi.sh writes, and those of a later version, which scripts/grow_abi.py makes.
 
 # ephost_add_foreign_plugins(<name> <include folder> <folder of the plugins' sources>)
 # Builds the example in C and the strict plugin in C++, and runs them under this host.
@@ -29,25 +29,35 @@ function(ephost_add_foreign_plugins name include sources)
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
-# All releases, and the newest candidate: `out_names` gets the folders' names.
-function(ephost_find_frozen folder out_names)
-  file(GLOB found RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*)
-  list(FILTER found INCLUDE REGEX "^[0-9]+\\.[0-9]+(-rc[0-9]+)?$")
-  list(SORT found COMPARE NATURAL)
-  set(releases ${found})
-  list(FILTER releases EXCLUDE REGEX "-rc")
-  list(FILTER found INCLUDE REGEX "-rc")
-  list(POP_BACK found newest)
-  # A candidate counts until the release that it became.
-  string(REGEX REPLACE "-rc.*" "" release "${newest}")
-  if(newest AND NOT release IN_LIST releases)
-    list(APPEND releases ${newest})
+# ephost_export_frozen(<plugin|api> <out_dir> <out_names>)
+# `out_dir` gets a folder with one of that interface for each of `out_names`: a source archive carries it, else git
+# writes it. Without the history, there is nothing to compare with.
+function(ephost_export_frozen interface out_dir out_names)
+  set(exported ${PROJECT_SOURCE_DIR}/frozen/${interface})
+  if(NOT EXISTS ${exported})
+    set(exported ${CMAKE_CURRENT_BINARY_DIR}/frozen)
   endif()
-  set(${out_names} ${releases} PARENT_SCOPE)
+  set(list ${PROJECT_SOURCE_DIR}/tests/abi/frozen_tags.txt)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} tags REGEX "^[^#]")
+  set(names "")
+  foreach(tag IN LISTS tags)
+    if(NOT EXISTS ${exported}/${tag})
+      execute_process(
+        COMMAND ${PROJECT_SOURCE_DIR}/scripts/export_abi.sh ${interface} ${tag} ${exported}/${tag}
+        RESULT_VARIABLE failed ERROR_QUIET)
+    endif()
+    if(EXISTS ${exported}/${tag})
+      list(APPEND names ${tag})
+    else()
+      message(WARNING "The interface of ${tag} is not compared: this folder is no clone that has the tag")
+    endif()
+  endforeach()
+  set(${out_dir} ${exported} PARENT_SCOPE)
+  set(${out_names} ${names} PARENT_SCOPE)
 endfunction()
 
-set(frozen_dir ${PROJECT_SOURCE_DIR}/plugin_sdk/frozen)
-ephost_find_frozen(${frozen_dir} frozen_names)
+ephost_export_frozen(plugin frozen_dir frozen_names)
 find_program(EPHOST_ABIDIFF abidiff)
 foreach(name IN LISTS frozen_names)
   ephost_add_foreign_plugins(${name} ${frozen_dir}/${name}/include ${frozen_dir}/${name}/plugins)

@@ -36,7 +36,7 @@ class CrashRecordsDeathTest : public ::testing::Test {
  protected:
   CrashRecordsDeathTest() {
     GTEST_FLAG_SET(death_test_style, "fast");  // the child shares the folder
-    for (const int signal : {SIGSEGV, SIGABRT}) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT}) std::signal(signal, SIG_DFL);
   }
 
   [[nodiscard]] PreparedFailure prepared(const std::string& files = "1") const {
