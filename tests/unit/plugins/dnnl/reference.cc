@@ -137,8 +137,8 @@ Array matmul(Array a, Array b) {
   shape.push_back(b.shape.back());
   Array out = generate(shape, [&](const Index& index) {
     double sum = 0;
+    Index left = index, right = index;
     for (int64_t k = 0; k < inner; ++k) {
-      Index left = index, right = index;
       left.back() = k;
       right[right.size() - 2] = k;
       sum += at(a, left) * at(b, right);
