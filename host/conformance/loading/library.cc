@@ -12,7 +12,6 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/conformance/checks.h"
-#include "host/conformance/support/elf_file.h"
 #include "host/conformance/support/kept_libraries.h"
 #include "host/conformance/support/probe.h"
 #include "host/conformance/support/process_state.h"
@@ -25,12 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-std::optional<ElfFile> elf_of(const Subject& subject, Report& report) {
+std::optional<MappedFile> library_file(const Subject& subject, Report& report) {
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
   if (found.ok()) {
-    const Result<MappedFile> file = MappedFile::open(found->library);
-    if (file.ok()) {
-      if (std::optional<ElfFile> elf = read_elf(file->bytes())) return elf;
+    Result<MappedFile> file = MappedFile::open(found->library);
+    if (file.ok() && plugin::summarize_elf(file->bytes()).needed_size != 0) {
+      return std::move(*file);
     }
   }
   report.leave_out("the library is missing, or not a library; check 3.1 says more");
@@ -38,11 +37,11 @@ std::optional<ElfFile> elf_of(const Subject& subject, Report& report) {
 }
 
 void check_exported(const Subject& subject, Report& report) {
-  const std::optional<ElfFile> elf = elf_of(subject, report);
-  if (!elf) return;
+  const std::optional<MappedFile> file = library_file(subject, report);
+  if (!file) return;
   std::vector<std::string> others;
   bool has_entry_point = false;
-  for (const ElfFile::Symbol& symbol : elf->exported) {
+  for (const plugin::ElfSymbol& symbol : plugin::exported_symbols(file->bytes())) {
     if (symbol.name == EPH_PLUGIN_SYMBOL) {
       has_entry_point = true;
     } else if (!symbol.name.starts_with("eph_plugin_v")) {
@@ -83,9 +82,10 @@ void check_resolves(const Subject& subject, Report& report) {
 }
 
 void check_search_path(const Subject& subject, Report& report) {
-  const std::optional<ElfFile> elf = elf_of(subject, report);
-  if (!elf) return;
-  std::string_view rest = elf->search_path;
+  const std::optional<MappedFile> file = library_file(subject, report);
+  if (!file) return;
+  const plugin::ElfSummary summary = plugin::summarize_elf(file->bytes());
+  std::string_view rest = summary.search_path;
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
@@ -97,13 +97,14 @@ void check_search_path(const Subject& subject, Report& report) {
 }
 
 void check_hardening(const Subject& subject, Report& report) {
-  const std::optional<ElfFile> elf = elf_of(subject, report);
-  if (!elf) return;
-  if (elf->has_executable_stack) {
+  const std::optional<MappedFile> file = library_file(subject, report);
+  if (!file) return;
+  const plugin::ElfSummary summary = plugin::summarize_elf(file->bytes());
+  if (summary.has_executable_stack) {
     report.fail("the library makes the stacks of the process executable",
                 "link with -z noexecstack, and mark assembly files with .note.GNU-stack");
   }
-  if (elf->has_text_relocations) {
+  if (summary.has_text_relocations) {
     report.fail("the library has relocations in its code",
                 "compile everything in it as position-independent code (-fPIC)");
   }
@@ -235,9 +236,9 @@ void check_load_storm(const Subject& subject, Report& report) {
 }
 
 void check_unique(const Subject& subject, Report& report) {
-  const std::optional<ElfFile> elf = elf_of(subject, report);
-  if (!elf) return;
-  for (const ElfFile::Symbol& symbol : elf->exported) {
+  const std::optional<MappedFile> file = library_file(subject, report);
+  if (!file) return;
+  for (const plugin::ElfSymbol& symbol : plugin::exported_symbols(file->bytes())) {
     if (!symbol.is_unique) continue;
     report.fail(
         formatted("the symbol {} is GNU unique, so that the library is never unloaded",

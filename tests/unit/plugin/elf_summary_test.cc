@@ -15,6 +15,7 @@ namespace ephost::plugin::elf_summary_test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -39,13 +40,27 @@ TEST(ElfSummary, LeavesWhatIsNoElfFileToTheLoader) {
   for (const std::string_view text : {"", "not an ELF file, but a text"}) {
     EXPECT_THAT(summarize_elf(as_bytes(text)).needed, IsEmpty());
     EXPECT_EQ(summarize_elf(as_bytes(text)).needed_size, 0U);
+    EXPECT_TRUE(exported_symbols(as_bytes(text)).empty());
   }
+}
+
+TEST(ElfSummary, ListsTheSymbolsThatAPluginExports) {
+  const std::string library = library_bytes("good");
+  std::vector<std::string> names;
+  for (const ElfSymbol& symbol : exported_symbols(as_bytes(library))) {
+    names.push_back(symbol.name);
+    EXPECT_FALSE(symbol.is_unique);
+  }
+  EXPECT_THAT(names, ElementsAre(EPH_PLUGIN_SYMBOL));
+  EXPECT_FALSE(summarize_elf(as_bytes(library)).has_executable_stack);
 }
 
 TEST(ElfSummary, SurvivesEveryTruncation) {
   const std::string whole = library_bytes("missing_dependency");
   for (size_t size = 0; size < whole.size(); size += size < 1024 ? 1 : 97) {
-    static_cast<void>(summarize_elf(as_bytes(std::string_view(whole).substr(0, size))));
+    const std::string_view part = std::string_view(whole).substr(0, size);
+    static_cast<void>(summarize_elf(as_bytes(part)));
+    static_cast<void>(exported_symbols(as_bytes(part)));
   }
 }
 
@@ -58,6 +73,7 @@ TEST(ElfSummary, SurvivesRandomHeaders) {
       damaged[EI_NIDENT + random() % 1000] = static_cast<char>(random() % 256);
     }
     static_cast<void>(summarize_elf(as_bytes(damaged)));
+    static_cast<void>(exported_symbols(as_bytes(damaged)));
   }
 }
 
