@@ -147,7 +147,7 @@ void call_back(ephost_run_async_callback callback, void* context, const Status& 
   } catch (const std::bad_alloc&) {
     for (ephost_value* made : handles) kValueApi.release(made);
     handles.clear();
-    failure = to_c(Status(StatusCode::kFail, "memory ran out after the run"));
+    failure = to_c(Status(StatusCode::kOutOfMemory, "memory ran out after the run"));
   }
   callback(context, failure, handles.data(), handles.size());
 }

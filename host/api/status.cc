@@ -34,7 +34,7 @@ const char* code_name(int32_t code) {
 }  // namespace
 
 ephost_status* out_of_memory() {
-  static ephost_status status{EPHOST_FAIL, "out of memory"};
+  static ephost_status status{EPHOST_OUT_OF_MEMORY, "out of memory"};
   return &status;
 }
 
@@ -51,7 +51,7 @@ Status from_c(ephost_status* status) {
 
 Status give_text(std::string_view text, char** out_text) {
   auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) return {StatusCode::kFail, "out of memory"};
+  if (copy == nullptr) return {StatusCode::kOutOfMemory, "out of memory"};
   if (!text.empty()) std::memcpy(copy, text.data(), text.size());
   copy[text.size()] = '\0';
   *out_text = copy;

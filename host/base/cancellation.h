@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "host/base/status_kinds.h"
+
 namespace ephost {
 
 class Cancellation {
@@ -32,7 +34,7 @@ class Cancellation {
 
   // Costs a few nanoseconds, and a few tens of nanoseconds with a deadline.
   [[nodiscard]] bool is_requested() const { return is_flag_set() || is_past_deadline(); }
-  // Returns MODEL_LOAD_CANCELED with the reason once cancellation is requested.
+  // Returns CANCELLED or DEADLINE_EXCEEDED with the reason once cancellation is requested.
   [[nodiscard]] Status check() const { return is_requested() ? reason() : Status::ok_status(); }
 
  private:

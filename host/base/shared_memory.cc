@@ -93,8 +93,10 @@ void adopt(Entry& entry) {
 }
 
 Status memory_error(std::string_view verb, size_t size) {
-  return Status(StatusCode::kFail, formatted("cannot {} {} bytes of shared memory: {}", verb, size,
-                                             std::generic_category().message(errno)));
+  const bool is_short = errno == ENOMEM || errno == ENOSPC;
+  return Status(is_short ? StatusCode::kOutOfMemory : StatusCode::kFail,
+                formatted("cannot {} {} bytes of shared memory: {}", verb, size,
+                          std::generic_category().message(errno)));
 }
 
 size_t whole_pages(size_t size) {

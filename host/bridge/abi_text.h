@@ -17,10 +17,14 @@ namespace ephost::bridge {
   return {text.data, static_cast<size_t>(text.size)};
 }
 
+[[nodiscard]] constexpr bool is_known_code(int32_t code) {
+  return (code >= EPH_OK && code <= EPH_NOT_FOUND) ||
+         (code >= EPH_OUT_OF_MEMORY && code <= EPH_DEADLINE_EXCEEDED);
+}
+
 // kFail for a code that the host does not know.
-[[nodiscard]] inline StatusCode to_status_code(int32_t code) {
-  return code >= EPH_OK && code <= EPH_NOT_FOUND ? static_cast<StatusCode>(code)
-                                                 : StatusCode::kFail;
+[[nodiscard]] constexpr StatusCode to_status_code(int32_t code) {
+  return is_known_code(code) ? static_cast<StatusCode>(code) : StatusCode::kFail;
 }
 
 }  // namespace ephost::bridge

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/graph/clone.h"
 #include "host/graph/connect.h"
 #include "host/onnx_io/export/export.h"
@@ -67,6 +68,7 @@ Result<std::span<const std::byte>> OnnxBytes::get(const Graph& graph, const grap
                             formatted("eph:value/{}", id));
   }
   const Result<onnx_io::ExportedModel> exported = onnx_io::export_model(alone, options);
+  if (!exported.ok() && is_circumstance(exported.status())) return exported.status();
   if (!exported.ok()) return Status(StatusCode::kInvalidGraph, exported.status().message());
   return std::span<const std::byte>(
       by_threshold_.emplace(threshold, exported->model.to_bytes()).first->second);

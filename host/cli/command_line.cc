@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "host/base/log.h"
@@ -57,6 +58,8 @@ int run_program(const Program& program, int argc, char** argv) {
     if (!status.ok()) return fail(status);
     flush_log();
     return *exit_status;
+  } catch (const std::bad_alloc&) {
+    return fail(Status(StatusCode::kOutOfMemory, "out of memory"));
   } catch (const std::exception& error) {
     return fail(Status(StatusCode::kRuntimeException, error.what()));
   }

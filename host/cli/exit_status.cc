@@ -1,14 +1,11 @@
 #include "host/cli/exit_status.h"
 
 #include <array>
-#include <chrono>
 
 #include "host/cli/interrupt.h"
 
 namespace ephost::cli {
 namespace {
-
-bool is_past_deadline = false;
 
 int status_of_code(StatusCode code) {
   switch (code) {
@@ -26,8 +23,15 @@ int status_of_code(StatusCode code) {
       return kExitPlugin;
     case StatusCode::kEngineError:
       return kExitDevice;
-    case StatusCode::kModelLoadCanceled:
+    case StatusCode::kDeadlineExceeded:
       return kExitTimeLimit;
+    case StatusCode::kModelLoadCanceled:
+    case StatusCode::kCancelled:
+      return kExitCancelled;
+    case StatusCode::kOutOfMemory:
+      return kExitOutOfMemory;
+    case StatusCode::kDeviceLost:
+      return kExitDeviceLost;
     case StatusCode::kFail:
       return kExitFailure;
     case StatusCode::kOk:
@@ -42,15 +46,11 @@ int status_of_code(StatusCode code) {
 
 int exit_status_of(const Status& failure) {
   if (const int signal = interrupting_signal(); signal != 0) return kExitSignal + signal;
-  return is_past_deadline ? kExitTimeLimit : status_of_code(failure.code());
-}
-
-void note_deadline(const RunOptions& options) {
-  is_past_deadline = options.deadline && std::chrono::steady_clock::now() >= *options.deadline;
+  return status_of_code(failure.code());
 }
 
 std::span<const ExitStatus> exit_statuses() {
-  static const std::array<ExitStatus, 10> statuses = {{
+  static const std::array<ExitStatus, 13> statuses = {{
       {std::to_string(kExitSuccess), "success"},
       {std::to_string(kExitFailure),
        "what was asked for failed: something was found to be wrong, a test failed, or a file could "
@@ -65,6 +65,10 @@ std::span<const ExitStatus> exit_statuses() {
       {std::to_string(kExitDevice), "a device that was asked for is missing, or a device failed"},
       {std::to_string(kExitOpenShapes),
        "success, but for a provider that was asked for and takes nothing unless shapes are fixed"},
+      {std::to_string(kExitOutOfMemory), "memory of the process or of a device ran out"},
+      {std::to_string(kExitDeviceLost),
+       "a device was lost: it is gone, or works only after it has been opened again"},
+      {std::to_string(kExitCancelled), "the work was cancelled, but not by a signal"},
       {std::to_string(kExitInternal), "an internal error of ephost"},
       {std::to_string(kExitTimeLimit), "a time limit passed"},
       {std::to_string(kExitSignal) + "+N",

@@ -2,7 +2,6 @@
 // README of this folder and the manual pages list them.
 #pragma once
 
-#include <ephost/session.h>
 #include <ephost/status.h>
 
 #include <span>
@@ -18,17 +17,16 @@ inline constexpr int kExitInput = 4;  // 3 stays free: it once meant that `verif
 inline constexpr int kExitPlugin = 5;
 inline constexpr int kExitDevice = 6;
 inline constexpr int kExitOpenShapes = 7;
+inline constexpr int kExitOutOfMemory = 8;
+inline constexpr int kExitDeviceLost = 9;
+inline constexpr int kExitCancelled = 10;
 inline constexpr int kExitInternal = 70;    // as EX_SOFTWARE of <sysexits.h>
 inline constexpr int kExitTimeLimit = 124;  // as timeout(1)
 inline constexpr int kExitSignal = 128;     // and the number of the signal, as shells have it
 
-// The status for a failure, which must not be success. A signal or a time limit that ended the work
-// goes before the code, whatever the work made of it.
+// The status for a failure, which must not be success. A signal that ended the work goes before the
+// code, whatever the work made of it.
 [[nodiscard]] int exit_status_of(const Status& failure);
-
-// To be called when a run with these options has failed: notes whether that was because of its
-// deadline.
-void note_deadline(const RunOptions& options);
 
 struct ExitStatus {
   std::string status;  // "0", "128+N"

@@ -86,10 +86,8 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
   for (milliseconds pause = kFirstPause; !lock.lock(Mode::kExclusive);
        pause = std::min(2 * pause, kMaxPause)) {
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
-    if (wait.cancellation.is_requested()) {
-      return Status(StatusCode::kModelLoadCanceled,
-                    "cancelled while waiting for the lock on " + quote(folder.native()));
-    }
+    EPHOST_RETURN_IF_ERROR(wait.cancellation.check().with_context("waiting for the lock on " +
+                                                                  quote(folder.native())));
     if (waited >= wait.timeout) {
       return Status(StatusCode::kFail,
                     formatted("the folder {} has been locked by {} for more than {} ms; check "

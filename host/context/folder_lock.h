@@ -28,8 +28,9 @@ class FolderLock {
   enum class Mode { kShared, kExclusive };
 
   // Takes the exclusive lock, waiting for other holders: FAIL after the timeout,
-  // MODEL_LOAD_CANCELED once cancelled. If the file system has no locks, or the folder is writable
-  // but not readable, the result holds no lock; publication is then still atomic for each file.
+  // CANCELLED or DEADLINE_EXCEEDED once cancelled. If the file system has no locks, or the folder
+  // is writable but not readable, the result holds no lock; publication is then still atomic for
+  // each file.
   static Result<FolderLock> acquire(const std::filesystem::path& folder, const LockWait& wait,
                                     const FileSystem& file_system);
 

@@ -197,7 +197,7 @@ Result<std::string> GraphDigester::digest(const Graph& graph, std::string_view m
   serializer.put(graph);
   if (serializer.is_cancelled()) {
     checksums_.clear();
-    return Status(StatusCode::kModelLoadCanceled, "the digest of a graph was cancelled");
+    return cancellation_.check().with_context("computing the digest of a graph");
   }
   const std::string& text = serializer.text();
   return sha256_of(std::as_bytes(std::span(text.data(), text.size())));

@@ -37,7 +37,7 @@ class GraphDigester {
   // costs no more than the checksum of a model file. What cannot be seen has no influence: where
   // external data lies, how symbols are numbered, what the graph was extracted from.
   //
-  // MODEL_LOAD_CANCELED once cancellation is requested; FAIL if OpenSSL has no SHA-256.
+  // CANCELLED or DEADLINE_EXCEEDED once cancellation is requested; FAIL if OpenSSL has no SHA-256.
   [[nodiscard]] Result<std::string> digest(const Graph& graph, std::string_view maker);
 
  private:

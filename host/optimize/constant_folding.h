@@ -76,7 +76,8 @@ struct FoldReport {
 // error: others that fit are still folded. The graph must be connected and sorted, and stays so.
 //
 // All calls for one model share `budget`. A constant that no node needs any more is released at
-// once. Returns MODEL_LOAD_CANCELED once cancellation is requested; the graph is then unusable.
+// once. Returns CANCELLED or DEADLINE_EXCEEDED once cancellation is requested; the graph is then
+// unusable.
 [[nodiscard]] Result<FoldReport> fold_constants(graph::Graph& graph, Evaluator& evaluator,
                                                 FoldBudget& budget,
                                                 const FoldOptions& options = {});

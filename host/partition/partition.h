@@ -123,8 +123,8 @@ struct PartitionOptions {
 // number. The cost of a fused claim is bounded by its edges and by the nodes between its first and
 // last node that depend on it or feed it.
 //
-// Returns INVALID_ARGUMENT if `graph` is not topologically sorted, and MODEL_LOAD_CANCELED once
-// cancellation is requested.
+// Returns INVALID_ARGUMENT if `graph` is not topologically sorted, and CANCELLED or
+// DEADLINE_EXCEEDED once cancellation is requested.
 [[nodiscard]] Result<Partitioning> partition_graph(const Graph& graph,
                                                    std::span<ClaimSource* const> sources,
                                                    const PartitionOptions& options = {});

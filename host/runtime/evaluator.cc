@@ -53,14 +53,15 @@ class SingleRun : public eph_run {
                            : allocate_aligned(bytes, computation.host_alignment());
       workspace = own_workspace_.get();
       if (workspace == nullptr) {
-        return Status(StatusCode::kFail,
-                      formatted("a workspace of {} bytes is more than there is", bytes));
+        return out_of_memory(bytes, "a workspace");
       }
     }
     alignment_ = computation.host_alignment();
     EPHOST_RETURN_IF_ERROR(align_inputs());
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
-    const bridge::CallLimit::Place place(computation.call_limit());
+    const auto is_over = [this] { return limit_.cancellation.is_requested(); };
+    const bridge::CallLimit::Place place(computation.call_limit(), is_over);
+    if (!place.has_it()) return limit_.cancellation.check();
     return bridge::call_slot(
         {computation.provider().name(), "compute", node_.op_type, node_.name},
         [&] { return "folding " + graph::describe_node(graph_, 0); }, computation.compute(),
@@ -168,7 +169,7 @@ class SingleRun : public eph_run {
     memory_[index] = allocate_aligned(bytes, alignment_);
     value.data = memory_[index].get();
     if (value.data != nullptr) return Status::ok_status();
-    return Status(StatusCode::kFail, formatted("out of memory: a constant needs {} bytes", bytes));
+    return out_of_memory(bytes, "a constant");
   }
 
   static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,

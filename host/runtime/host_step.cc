@@ -113,8 +113,7 @@ std::optional<Value> HostStep::take_body_object(size_t body, size_t output) {
 }
 
 Status HostStep::check_cancelled() const {
-  if (!stop_.is_stopping()) return Status::ok_status();
-  return Status(StatusCode::kFail, std::string(stop_.reason()));
+  return stop_.is_stopping() ? stop_.why_stopping() : Status::ok_status();
 }
 
 }  // namespace ephost::runtime

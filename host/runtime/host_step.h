@@ -49,7 +49,7 @@ class HostStep {
   [[nodiscard]] const eph_value* place(size_t output) const;
 
   // Gives a wanted output its type, shape and memory, unless it has the same already. INVALID_GRAPH
-  // where the model states other ones, FAIL where memory runs out.
+  // where the model states other ones, OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Result<const eph_value*> allocate(size_t output, ElementType type,
                                                   std::span<const int64_t> shape);
   // Sets an element of an allocated output that is a tensor of strings.
@@ -67,7 +67,8 @@ class HostStep {
   // An output that is not a tensor, taken out of the body; nothing for a tensor.
   [[nodiscard]] std::optional<Value> take_body_object(size_t body, size_t output);
 
-  // FAIL once the run has to end early.
+  // Why, once the run has to end early: CANCELLED, DEADLINE_EXCEEDED, or FAIL for another step's
+  // sake.
   [[nodiscard]] Status check_cancelled() const;
 
  private:

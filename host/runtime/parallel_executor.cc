@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/thrown.h"
+
 namespace ephost::runtime {
 
 ParallelExecutor::ParallelExecutor(ThreadPool& pool, uint32_t threads)
@@ -80,7 +82,7 @@ void ParallelExecutor::run_line(uint32_t step, uint32_t lane) {
     try {
       status = runner_->run_step(step, lane);
     } catch (const std::exception& exception) {
-      status = Status(StatusCode::kFail, exception.what());
+      status = status_of_thrown(exception);
     }
     if (!status.ok()) return fail(std::move(status));
     step = finish(step);

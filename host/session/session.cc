@@ -225,17 +225,10 @@ class CountedRun {
   CountedRun& operator=(const CountedRun&) = delete;
   ~CountedRun() { meter_.end(outcome_, session::Metrics::Clock::now() - start_, bytes_); }
 
-  void note(const Status& status, const RunOptions& options, std::span<const Value* const> inputs,
+  void note(const Status& status, std::span<const Value* const> inputs,
             std::span<const Value> outputs) {
-    using session::RunOutcome;
-    if (!status.ok()) {
-      const bool is_cancelled =
-          (options.cancelled != nullptr && options.cancelled->load(std::memory_order_relaxed)) ||
-          (options.deadline && session::Metrics::Clock::now() >= *options.deadline);
-      outcome_ = is_cancelled ? RunOutcome::kCancelled : RunOutcome::kFailed;
-      return;
-    }
-    outcome_ = RunOutcome::kSucceeded;
+    outcome_ = session::outcome_of(status);
+    if (!status.ok()) return;
     for (const Value* input : inputs) {
       if (input != nullptr) bytes_.inputs += input->bytes().size();
     }
@@ -269,7 +262,7 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
   if (metrics == nullptr) return run_model(run_inputs, run_outputs, options);
   CountedRun counted(*model()->meter);
   Status status = run_model(run_inputs, run_outputs, options);
-  counted.note(status, options, run_inputs, run_outputs);
+  counted.note(status, run_inputs, run_outputs);
   if (!status.ok()) {
     metrics->add(session::Family::kFailures, {"run", std::string(status_code_name(status.code()))});
   }

@@ -125,9 +125,9 @@ class SessionOptions {
   // thread that does it. It must not throw, and should be quick.
   SessionOptions& set_progress_func(ProgressFunction progress);
   // Set the flag from another thread, or in a signal handler, to end creation or compilation with
-  // MODEL_LOAD_CANCELED; nothing half-written stays. It is looked at all along, and by providers
-  // that compile where they look at it. Borrowed; null (default): no such flag. The entry
-  // session.load_timeout_seconds ends them in the same way after some time.
+  // CANCELLED; nothing half-written stays. It is looked at all along, and by providers that compile
+  // where they look at it. Borrowed; null (default): no such flag. The entry
+  // session.load_timeout_seconds ends them in the same way after some time, with DEADLINE_EXCEEDED.
   SessionOptions& set_load_cancellation_flag(const std::atomic<bool>* cancelled);
 
   // States a file that the application itself reads, or one that it is going to write, besides

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/status_kinds.h"
 #include "host/manifest/choose.h"
 #include "host/plugin/loaded_plugin.h"
 #include "host/plugin/quarantine.h"
@@ -41,7 +42,7 @@ class UnusablePlugins {
 };
 
 // Calls `make` with one loaded candidate after the other and returns its first success.
-// INVALID_ARGUMENT (such as a wrong option) and MODEL_LOAD_CANCELED end the search, because an
+// INVALID_ARGUMENT (such as a wrong option) and a cancellation end the search, because an
 // older version would not help. `make`: Result<...>(std::shared_ptr<const plugin::LoadedPlugin>).
 // `loader`: a PluginLoader, or a plugin::Registry for layers; or whatever else has a `load` that
 // takes a FoundPlugin, and whose results `make` takes.
@@ -61,8 +62,7 @@ auto with_usable_plugin(Loader&& loader, const manifest::Candidates& candidates,
     }
     made = make(std::move(*loaded));
     const StatusCode code = made->status().code();
-    if (made->ok() || code == StatusCode::kInvalidArgument ||
-        code == StatusCode::kModelLoadCanceled) {
+    if (made->ok() || code == StatusCode::kInvalidArgument || is_cancellation(code)) {
       unusable.warn(plugin);
       return made;
     }

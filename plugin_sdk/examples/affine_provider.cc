@@ -137,7 +137,7 @@ class Affine : public eph::Computation {
         for (uint64_t i = from; i < to; ++i) y[i] = x[i] * at(scale_, i) + at(shift_, i);
       }
     });
-    if (is_cancelled) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+    if (is_cancelled) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
     if (activity_->is_checked(run.id())) check(y, total);
     if (begin_ns != 0) activity_->record(run.id(), begin_ns, total);
   }

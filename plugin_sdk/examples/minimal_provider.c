@@ -31,7 +31,7 @@ static int32_t fail(eph_error* error, int32_t code, const char* message) {
 }
 
 static int32_t out_of_memory(eph_error* error) {
-  return fail(error, EPH_FAIL, "the minimal provider ran out of memory");
+  return fail(error, EPH_OUT_OF_MEMORY, "the minimal provider ran out of memory");
 }
 
 static int text_is(eph_string text, const char* expected) {
@@ -82,7 +82,7 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
   const float* x = (const float*)in->data;
   float* y = (float*)run->outputs[0]->data;
   for (uint64_t i = 0; i < in->byte_size / sizeof(float); ++i) {
-    if (is_cancelled(run, i)) return fail(error, EPH_FAIL, "the run was cancelled");
+    if (is_cancelled(run, i)) return fail(error, EPH_CANCELLED, "the run was cancelled");
     y[i] = x[i] < 0 ? 0 : x[i]; /* written so that NaN stays NaN */
   }
   return EPH_OK;
@@ -182,7 +182,7 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
   const int32_t code = prepare_output(run, 0, self->what.shape, self->what.rank, error);
   if (code != EPH_OK) return code;
   for (uint64_t i = 0; i < self->element_count; ++i) {
-    if (is_cancelled(run, i)) return fail(error, EPH_FAIL, "the run was cancelled");
+    if (is_cancelled(run, i)) return fail(error, EPH_CANCELLED, "the run was cancelled");
     ((float*)run->outputs[0]->data)[i] = run_steps(&self->what, run, i);
   }
   return EPH_OK;

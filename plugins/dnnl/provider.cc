@@ -1,6 +1,7 @@
 #include "plugins/dnnl/provider.h"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "plugins/dnnl/executor/compiler.h"
 #include "plugins/dnnl/executor/element_types.h"
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
+#include "plugins/dnnl/library/failure_code.h"
 #include "plugins/dnnl/library/fork.h"
 #include "plugins/dnnl/library/threads.h"
 
@@ -192,10 +194,12 @@ std::unique_ptr<PartitionComputation> DnnlProvider::restore(const eph_partition&
       return restore_partition(loaded, name, engine_, stored.threads(), warning());
     }
   } catch (const eph::Failure& failure) {
+    if (failure.code() == EPH_OUT_OF_MEMORY) throw;
     fail_restore(name, failure.what());
   } catch (const std::runtime_error& error) {  // Malformed, LayoutMismatch, NoPrimitive, StepFailed
     fail_restore(name, error.what());
   } catch (const dnnl::error& error) {
+    if (failure_code(error) == EPH_OUT_OF_MEMORY) throw std::bad_alloc();
     fail_restore(name, std::string("oneDNN failed: ") + error.what());
   }
 }

@@ -105,7 +105,7 @@ TEST_F(Wrapper, TurnsEachKindOfExceptionIntoACodeWithItsMessage) {
   } cases[] = {{Throws::kFailure, EPH_INVALID_GRAPH, "a failure with a code"},
                {Throws::kFailureWithOk, EPH_FAIL, "a failure that claims success"},
                {Throws::kStandard, EPH_FAIL, "a standard exception"},
-               {Throws::kBadAlloc, EPH_FAIL, "the plugin ran out of memory"},
+               {Throws::kBadAlloc, EPH_OUT_OF_MEMORY, "the plugin ran out of memory"},
                {Throws::kOther, EPH_FAIL, "an exception of an unknown type"}};
   for (const auto& one : cases) {
     throws = one.what;

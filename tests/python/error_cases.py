@@ -7,7 +7,7 @@ import numpy as np
 from onnx import TensorProto
 
 import ephost as ort
-from ephost._errors import CLASSES
+from ephost._errors import CLASSES, error_of
 from support import PackageTest, identity_of, tiny
 
 
@@ -23,6 +23,21 @@ class Errors(PackageTest):
             self.assertTrue(issubclass(one, ort.EphostError))
             self.assertIs(getattr(ort, one.__name__), one)
             self.assertEqual(one.__name__.upper(), one.code.name.replace("_", ""))
+
+    def test_what_onnxruntime_has_no_code_for_is_caught_as_what_it_raises(self):
+        for own, bases in ((ort.OutOfMemory, (ort.Fail, MemoryError)), (ort.DeviceLost, (ort.Fail, ort.EngineError)),
+                           (ort.Cancelled, (ort.Fail, ort.ModelLoadCanceled)),
+                           (ort.DeadlineExceeded, (ort.Fail, ort.ModelLoadCanceled, TimeoutError))):
+            for base in bases:
+                with self.subTest(own=own, base=base):
+                    try:
+                        raise error_of(own.code.value, b"CODE: the reason")
+                    except base as failure:
+                        self.assertEqual((type(failure), str(failure), failure.code),
+                                         (own, "CODE: the reason", own.code))
+
+    def test_a_number_that_is_no_code_is_an_error_all_the_same(self):
+        self.assertIs(type(error_of(999, b"it failed")), ort.EphostError)
 
     def test_scripts_find_the_classes_where_onnxruntime_has_them(self):
         from ephost.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RunOptions, RuntimeException

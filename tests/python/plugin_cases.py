@@ -90,7 +90,7 @@ class Plugins(PackageTest):
         def create():
             try:
                 self.session(options, compile_milliseconds=60000)
-            except ort.ModelLoadCanceled as failure:
+            except ort.Cancelled as failure:
                 failures.append(failure)
         thread = threading.Thread(target=create)
         thread.start()
@@ -99,6 +99,21 @@ class Plugins(PackageTest):
         options.set_load_cancellation_flag(True)
         thread.join(30)
         self.assertEqual(len(failures), 1)
+
+    def test_a_creation_that_takes_too_long_ends(self):
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.load_timeout_seconds", "1")
+        self.assertIn("load_timeout_seconds", self.refusal(ort.DeadlineExceeded, self.session, options,
+                                                           compile_milliseconds=60000))
+
+    def test_the_code_of_a_plugin_has_its_class(self):
+        for isolation in ("none", "worker"):
+            for failure in (ort.OutOfMemory, ort.DeviceLost, ort.Cancelled, ort.DeadlineExceeded):
+                with self.subTest(isolation=isolation, failure=failure):
+                    options = ort.SessionOptions()
+                    options.add_session_config_entry("session.isolation", isolation)
+                    session = self.session(options, fail="compute", fail_code=int(failure.code))
+                    self.assertIn("scripted failure", self.refusal(failure, session.run, None, self.feed))
 
     def test_what_a_progress_function_raises_ends_the_creation(self):
         def fail(*_):

@@ -343,7 +343,7 @@ class Runs(PackageTest):
     def test_terminate_ends_runs_until_it_is_taken_back(self):
         options = ort.RunOptions()
         options.terminate = True
-        self.refusal(ort.Fail, self.session.run, None, self.feed, options)
+        self.refusal(ort.Cancelled, self.session.run, None, self.feed, options)
         options.terminate = False
         self.session.run(None, self.feed, options)
 

@@ -53,7 +53,7 @@ class Threads(PackageTest):
         def run():
             try:
                 session.run(None, ENDLESS_FEED, options)
-            except ort.Fail as failure:
+            except ort.Cancelled as failure:
                 failures.append(failure)
         threads = [threading.Thread(target=run) for _ in range(2)]
         for thread in threads:
@@ -69,12 +69,12 @@ class Threads(PackageTest):
         options = ort.RunOptions()
         options.timeout = 0.05
         session = ort.InferenceSession(endless_model())
-        self.assertIn("deadline", self.refusal(ort.Fail, session.run, None, ENDLESS_FEED, options))
+        self.assertIn("deadline", self.refusal(ort.DeadlineExceeded, session.run, None, ENDLESS_FEED, options))
 
     def test_another_thread_ends_the_creation_of_a_session(self):
         options = ort.SessionOptions()
         options.set_load_cancellation_flag(True)
-        self.refusal(ort.ModelLoadCanceled, ort.InferenceSession, tiny("tiny_cnn"), options)
+        self.refusal(ort.Cancelled, ort.InferenceSession, tiny("tiny_cnn"), options)
         options.set_load_cancellation_flag(False)
         ort.InferenceSession(tiny("tiny_cnn"), options)
 

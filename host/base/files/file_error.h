@@ -16,11 +16,12 @@
 namespace ephost {
 
 // Formats "cannot <verb> "<path>": <text of error>"; the code is NO_SUCHFILE when part of the path
-// is missing.
+// is missing, and OUT_OF_MEMORY for want of memory.
 [[nodiscard]] inline Status file_error(std::string_view verb, const std::filesystem::path& path,
                                        int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
-  return Status(missing ? StatusCode::kNoSuchFile : StatusCode::kFail,
+  const StatusCode other = error == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kFail;
+  return Status(missing ? StatusCode::kNoSuchFile : other,
                 formatted("cannot {} {}: {}", verb, quote(path.native()),
                           std::generic_category().message(error)));
 }

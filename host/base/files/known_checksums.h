@@ -41,7 +41,7 @@ class KnownChecksums {
 
   // Returns what `find` knows, or computes the checksum now and records it.
   [[nodiscard]] Hash128 checksum_of(std::span<const std::byte> bytes) const;
-  // The same; returns MODEL_LOAD_CANCELED once cancellation is requested.
+  // The same; returns CANCELLED or DEADLINE_EXCEEDED once cancellation is requested.
   [[nodiscard]] Result<Hash128> checksum_of(std::span<const std::byte> bytes,
                                             const Cancellation& cancellation) const;
 

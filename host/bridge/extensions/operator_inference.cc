@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/callback.h"
@@ -129,8 +130,10 @@ onnx_io::InferFunction inference_of(std::shared_ptr<const plugin::LoadedPlugin> 
     const CallSite site{plugin->manifest.provider, "infer", node.op_type, node.name};
     const Status status = call_slot(site, "inferring the types of its outputs", infer, given,
                                     static_cast<eph_inference*>(&inference));
-    // Whatever the plugin's code is, the model is to blame; a function that threw is not a judge.
-    const bool is_judged = !status.ok() && status.code() != StatusCode::kEpFail;
+    // Whatever the plugin's code is, the model is to blame; a function that threw, or that ran
+    // out of memory, is not a judge.
+    const bool is_judged =
+        !status.ok() && status.code() != StatusCode::kEpFail && !is_circumstance(status);
     return is_judged ? Status(StatusCode::kInvalidGraph, status.message()) : status;
   };
 }

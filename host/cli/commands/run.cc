@@ -136,9 +136,7 @@ Result<RunResult> run_model(const Environment& environment, const RunCommandFlag
     const auto start = std::chrono::steady_clock::now();
     RunOptions run_options = make_run_options(flags.run);
     run_options.cancelled = interrupt.flag();
-    auto made = session.run(inputs, {}, run_options);
-    if (!made.ok()) note_deadline(run_options);
-    EPHOST_ASSIGN_OR_RETURN(values, std::move(made));
+    EPHOST_ASSIGN_OR_RETURN(values, session.run(inputs, {}, run_options));
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     result.seconds.push_back(taken.count());
   }

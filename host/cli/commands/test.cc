@@ -324,7 +324,7 @@ Result<int> run(const TestFlags& flags) {
   print(flags.report.json() ? to_text(to_json(results, totals, notes))
                             : to_lines(results, totals, notes, flags.report.verbose));
   if (*interrupt.flag()) {
-    return Status(StatusCode::kFail,
+    return Status(StatusCode::kCancelled,
                   "the tests were interrupted; the report has those that had ended by then");
   }
   if (totals.failed > 0) return kExitFailure;

@@ -177,7 +177,7 @@ Result<int> run(const ValidateFlags& flags) {
   if (flags.report.json()) print(to_text(results_json(all)));
   EPHOST_RETURN_IF_ERROR(write_files(flags, all));
   if (*interrupt.flag()) {
-    return Status(StatusCode::kFail,
+    return Status(StatusCode::kCancelled,
                   "the checks were interrupted; the report has those that had ended by then");
   }
   return std::ranges::all_of(all, &PluginResults::has_passed) ? kExitSuccess : kExitFailure;

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "host/cli/exit_status.h"
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
 #include "host/cli/measure/peak_memory.h"
@@ -63,9 +62,7 @@ Status time_runs(Session& session, IoBinding& binding, const MeasureRequest& req
   options.cancelled = request.cancelled;
   const auto run = [&] {
     if (request.run.deadline_seconds) options.deadline = make_run_options(request.run).deadline;
-    Status status = session.run(binding, options);
-    if (!status.ok()) note_deadline(options);
-    return status;
+    return session.run(binding, options);
   };
   const auto first = Clock::now();
   EPHOST_RETURN_IF_ERROR(run());

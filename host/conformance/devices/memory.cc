@@ -189,7 +189,7 @@ void check_exhaustion(const Subject& subject, Report& report) {
         report.fail(text_of(code.status()), "catch everything within the function");
       } else if (*code == EPH_OK) {
         report.fail(formatted("allocate succeeds for {} bytes", size),
-                    "fail with EPH_FAIL where memory runs out");
+                    "fail with EPH_OUT_OF_MEMORY where memory runs out");
       } else {
         report.fail(formatted("allocate fails for {} bytes and {}", size,
                               data != nullptr ? "gives an address, too" : "has no message"),

@@ -269,7 +269,7 @@ void judge_creation(const Creation& creation, const std::string& how, Report& re
     report.fail(formatted("create {} fails with code {} and no message", how, creation.code),
                 "call set_message with what failed, with what, and what to do");
   }
-  if (creation.code < 0 || creation.code > EPH_NOT_FOUND) {
+  if (!bridge::is_known_code(creation.code)) {
     report.fail(
         formatted("create {} returns {}, which is not a code of the interface", how, creation.code),
         "return one of EPH_*");

@@ -12,6 +12,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/context/file_names.h"
 
@@ -97,7 +98,7 @@ Result<Blob> align_payload(Blob bytes) {
   constexpr std::align_val_t kAlignment{kPayloadAlignment};
   void* memory = ::operator new(size, kAlignment, std::nothrow);
   if (!memory) {
-    return Status(StatusCode::kFail,
+    return Status(StatusCode::kOutOfMemory,
                   formatted("there is no memory for an embedded payload of {} bytes; "
                             "write payloads to files (embed mode 0)",
                             size));
@@ -152,6 +153,10 @@ Content PayloadFiles::read(const std::string& name, const ContentChecksum* state
   Result<Blob> given = options_.read_payload(name);
   if (given.ok()) given = align_payload(std::move(given).value());
   if (!given.ok()) {
+    if (is_circumstance(given.status())) {
+      return {.state = ChecksumState::kMissingFile,
+              .status = std::move(given).status().with_context("reading " + quote(name))};
+    }
     return failed(ChecksumState::kMissingFile,
                   formatted("the application cannot give the content of {}: {}", quote(name),
                             given.status().to_string()));

@@ -47,7 +47,7 @@ struct ChecksummedBytes {
                                     std::string_view what);
 
 // Returns the bytes with an owner and aligned to kPayloadAlignment; copies them only if necessary.
-// FAIL if memory runs out.
+// OUT_OF_MEMORY if memory runs out.
 [[nodiscard]] Result<graph::Blob> align_payload(graph::Blob bytes);
 
 // Opens each file only once, however its path is spelled.

@@ -35,9 +35,10 @@ Status GrowingBuffer::append(std::span<const std::byte> bytes) {
     }
   }
   if (!needed || *needed > capacity_) {
-    return Status(StatusCode::kFail, formatted("there is no memory for {} bytes of context and "
-                                               "more; write payloads to files (embed mode 0)",
-                                               size_));
+    return Status(StatusCode::kOutOfMemory,
+                  formatted("there is no memory for {} bytes of context and "
+                            "more; write payloads to files (embed mode 0)",
+                            size_));
   }
   std::memcpy(data_.get() + size_, bytes.data(), bytes.size());
   size_ = *needed;

@@ -22,7 +22,7 @@ namespace ephost::context {
 // A buffer that grows at its end. Large buffers move by remapping (realloc), not by copying.
 class GrowingBuffer {
  public:
-  // FAIL if memory runs out.
+  // OUT_OF_MEMORY if memory runs out.
   [[nodiscard]] Status append(std::span<const std::byte> bytes);
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
@@ -47,7 +47,7 @@ class PayloadSink {
   static PayloadSink to_memory() { return PayloadSink(std::nullopt); }
 
   [[nodiscard]] Status append(std::span<const std::byte> bytes);
-  // The same in pieces; MODEL_LOAD_CANCELED once cancellation is requested.
+  // The same in pieces; CANCELLED or DEADLINE_EXCEEDED once cancellation is requested.
   [[nodiscard]] Status append(std::span<const std::byte> bytes, const Cancellation& cancellation);
   // To be called once, before any of the functions below.
   [[nodiscard]] Status flush();

@@ -78,7 +78,8 @@ extern "C" {
  * Status, texts
  * --------------------------------------------------------------------------------------------- */
 
-/* Result codes; the numbers are ONNX Runtime's. Always carried as int32_t. */
+/* Result codes, always carried as int32_t. Up to EPHOST_NOT_FOUND, the numbers are ONNX
+ * Runtime's. */
 enum {
   EPHOST_OK = 0,
   EPHOST_FAIL = 1,
@@ -94,7 +95,11 @@ enum {
   EPHOST_EP_FAIL = 11,
   EPHOST_MODEL_LOAD_CANCELED = 12,
   EPHOST_MODEL_REQUIRES_COMPILATION = 13,
-  EPHOST_NOT_FOUND = 14
+  EPHOST_NOT_FOUND = 14,
+  EPHOST_OUT_OF_MEMORY = 1000,
+  EPHOST_DEVICE_LOST = 1001,
+  EPHOST_CANCELLED = 1002,        /* by the application */
+  EPHOST_DEADLINE_EXCEEDED = 1003 /* that of a run, or the longest time of a session's creation */
 };
 
 /* A failure: what failed, with what, and what to do about it. */
@@ -224,8 +229,8 @@ typedef struct ephost_value_info {
 typedef struct ephost_value_api {
   uint64_t struct_size;
   /* A tensor of its own memory, aligned to 64 bytes and zeroed; of empty strings for that type.
-   * INVALID_ARGUMENT for a negative extent, a size that overflows or an undefined type; FAIL where
-   * memory runs out. */
+   * INVALID_ARGUMENT for a negative extent, a size that overflows or an undefined type;
+   * OUT_OF_MEMORY where memory runs out. */
   ephost_status* (*create_tensor)(int32_t element_type, const int64_t* shape, uint64_t rank,
                                   ephost_value** out_value);
   /* A tensor over memory of the application's, which must hold exactly the bytes of the shape
@@ -783,9 +788,10 @@ typedef struct ephost_session_options_api {
   ephost_status* (*set_progress_func)(ephost_session_options* options, ephost_progress progress,
                                       void* context);
   /* A byte that another thread, or a signal handler, sets to 1 to end creation or compilation with
-   * MODEL_LOAD_CANCELED; nothing half-written stays. It has to be a lock-free atomic (atomic_bool
-   * in C, std::atomic<bool> in C++). Borrowed until they have ended; null (default): none. The
-   * entry session.load_timeout_seconds ends them in the same way after some time. */
+   * CANCELLED; nothing half-written stays. It has to be a lock-free atomic (atomic_bool in C,
+   * std::atomic<bool> in C++). Borrowed until they have ended; null (default): none. The entry
+   * session.load_timeout_seconds ends them in the same way after some time, with
+   * DEADLINE_EXCEEDED. */
   ephost_status* (*set_load_cancellation_flag)(ephost_session_options* options, const void* flag);
 
   /* Fixes the size of dimensions that the model leaves open, so that everything is compiled and
@@ -1009,11 +1015,12 @@ typedef struct ephost_specialization_list {
 /* What one run is told. */
 typedef struct ephost_run_options {
   uint64_t struct_size;
-  /* A byte that another thread sets to 1 to end the run with FAIL, as
+  /* A byte that another thread sets to 1 to end the run with CANCELLED, as
    * set_load_cancellation_flag describes it. Null: none. */
   const void* cancelled;
-  /* Nanoseconds from the call on, after which the run ends with FAIL; 0: no limit. Providers hear
-   * of it, and look at it while they compute as far as they look at a cancellation. */
+  /* Nanoseconds from the call on, after which the run ends with DEADLINE_EXCEEDED; 0: no limit.
+   * Providers hear of it, and look at it while they compute as far as they look at a
+   * cancellation. */
   uint64_t timeout_ns;
   /* Names the run in what providers log and in the session's profile; may be null. */
   const char* tag;
@@ -1551,9 +1558,10 @@ typedef struct ephost_model_api {
   uint64_t struct_size;
   /* Compiles the partitions of a model and writes the context model, all files together or none.
    * INVALID_ARGUMENT for contradictory options or an impossible output, before anything is
-   * compiled; INVALID_GRAPH if the model is a context model already; MODEL_LOAD_CANCELED when
-   * cancelled through `options`. The `ep.context_*` entries of `options` are the defaults for what
-   * the compilation does not set; `ep.context_enable` is ignored. `out_report` may be null. */
+   * compiled; INVALID_GRAPH if the model is a context model already; CANCELLED and
+   * DEADLINE_EXCEEDED when cancelled through `options`. The `ep.context_*` entries of `options` are
+   * the defaults for what the compilation does not set; `ep.context_enable` is ignored.
+   * `out_report` may be null. */
   ephost_status* (*compile)(const ephost_environment* environment,
                             const ephost_session_options* options,
                             const ephost_compilation* compilation,

@@ -144,9 +144,9 @@ class SessionOptions {
                                            progress_.get()));
   }
   // Set the flag from another thread, or in a signal handler, to end creation or compilation with
-  // MODEL_LOAD_CANCELED; nothing half-written stays. It is looked at all along, and by providers
-  // that compile where they look at it. Borrowed; null (default): no such flag. The entry
-  // session.load_timeout_seconds ends them in the same way after some time.
+  // CANCELLED; nothing half-written stays. It is looked at all along, and by providers that compile
+  // where they look at it. Borrowed; null (default): no such flag. The entry
+  // session.load_timeout_seconds ends them in the same way after some time, with DEADLINE_EXCEEDED.
   SessionOptions& set_load_cancellation_flag(const std::atomic<bool>* cancelled) {
     return after(table().set_load_cancellation_flag(handle(), cancelled));
   }

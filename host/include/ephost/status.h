@@ -12,8 +12,8 @@
 
 namespace ephost {
 
-// The codes of ONNX Runtime's OrtErrorCode, value for value; the plugin ABI carries the same
-// numbers.
+// The codes of ONNX Runtime's OrtErrorCode, value for value, and the host's own; the plugin ABI
+// carries the same numbers.
 enum class StatusCode : int32_t {
   kOk = 0,
   kFail = 1,
@@ -30,6 +30,10 @@ enum class StatusCode : int32_t {
   kModelLoadCanceled = 12,
   kModelRequiresCompilation = 13,
   kNotFound = 14,
+  kOutOfMemory = 1000,
+  kDeviceLost = 1001,
+  kCancelled = 1002,         // by the application
+  kDeadlineExceeded = 1003,  // that of a run, or the longest time of a session's creation
 };
 
 // The upper-case name of a code, e.g. "INVALID_GRAPH".
@@ -65,6 +69,14 @@ enum class StatusCode : int32_t {
       return "MODEL_REQUIRES_COMPILATION";
     case StatusCode::kNotFound:
       return "NOT_FOUND";
+    case StatusCode::kOutOfMemory:
+      return "OUT_OF_MEMORY";
+    case StatusCode::kDeviceLost:
+      return "DEVICE_LOST";
+    case StatusCode::kCancelled:
+      return "CANCELLED";
+    case StatusCode::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
   }
   // A plugin may return a number that is not a valid code.
   return "UNKNOWN_CODE";

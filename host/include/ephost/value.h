@@ -40,7 +40,7 @@ class Value {
   ~Value() = default;
 
   // A tensor of its own memory, aligned to 64 bytes and zeroed. INVALID_ARGUMENT for a negative
-  // extent, a size that overflows, or an undefined type; FAIL where memory runs out.
+  // extent, a size that overflows, or an undefined type; OUT_OF_MEMORY where memory runs out.
   static Result<Value> allocate(ElementType type, std::span<const int64_t> shape) {
     return make([&](ephost_value** value) {
       return detail::api().value->create_tensor(static_cast<int32_t>(type), shape.data(),
@@ -149,7 +149,7 @@ class Value {
   // CreateSparseTensor with FillSparseTensorCoo, ...Csr and ...BlockSparse.
   static Result<Value> of_sparse(const SparseTensor& sparse);
   // The dense form of a sparse tensor; any other value as it is. INVALID_ARGUMENT if it needs more
-  // than `max_bytes`, FAIL where memory runs out.
+  // than `max_bytes`, OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Result<Value> to_dense(uint64_t max_bytes = uint64_t{1} << 30) const {
     return make([&](ephost_value** value) {
       return detail::api().value->to_dense(handle(), max_bytes, value);

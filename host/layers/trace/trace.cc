@@ -24,24 +24,7 @@ uint32_t thread_number() {
   return number;
 }
 
-std::string_view code_name(int32_t code) {
-  static constexpr std::string_view kNames[] = {"OK",
-                                                "FAIL",
-                                                "INVALID_ARGUMENT",
-                                                "NO_SUCHFILE",
-                                                "NO_MODEL",
-                                                "ENGINE_ERROR",
-                                                "RUNTIME_EXCEPTION",
-                                                "INVALID_PROTOBUF",
-                                                "MODEL_LOADED",
-                                                "NOT_IMPLEMENTED",
-                                                "INVALID_GRAPH",
-                                                "EP_FAIL",
-                                                "MODEL_LOAD_CANCELED",
-                                                "MODEL_REQUIRES_COMPILATION",
-                                                "NOT_FOUND"};
-  return code >= 0 && static_cast<size_t>(code) < std::size(kNames) ? kNames[code] : "unknown";
-}
+std::string_view code_name(int32_t code) { return status_code_name(static_cast<StatusCode>(code)); }
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "host/base/format.h"
+#include "host/base/thrown.h"
 #include "host/plugin/adopt.h"
 
 namespace ephost::layers {
@@ -33,7 +34,8 @@ int32_t run(eph_error* error, Body body) noexcept {
     const Status status = body();
     return status.ok() ? EPH_OK : report(status.code(), status.message());
   } catch (const std::exception& exception) {
-    return report(StatusCode::kFail, exception.what());
+    const Status thrown = status_of_thrown(exception);
+    return report(thrown.code(), thrown.message());
   }
 }
 

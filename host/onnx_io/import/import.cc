@@ -18,6 +18,7 @@
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/base/thrown.h"
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
@@ -240,7 +241,8 @@ Result<Model> import_from(const graph::Blob& bytes, const MappedFile* file,
   } catch (const std::exception& failure) {
     // Protobuf and onnx throw exceptions; a model that demands too much memory causes
     // std::bad_alloc.
-    return Status(StatusCode::kFail, std::string("importing failed: ") + failure.what());
+    return Status(status_of_thrown(failure).code(),
+                  std::string("importing failed: ") + failure.what());
   }
 }
 

@@ -51,7 +51,7 @@ struct ImportOptions {
   // declared about them inside the model is not believed, and nothing is inferred. The inputs and
   // outputs of the model keep what it declares.
   std::set<std::string> open_shapes = {};
-  // Returns MODEL_LOAD_CANCELED once cancellation is requested.
+  // Returns CANCELLED or DEADLINE_EXCEEDED once cancellation is requested.
   Cancellation cancellation = {};
 };
 

@@ -39,7 +39,7 @@ struct Skeleton {
 // Returns INVALID_PROTOBUF with message kind and byte offset if `model` is not a sequence of
 // fields, and INVALID_GRAPH if graphs are nested deeper than graph::kMaxNesting. Nodes that are too
 // short to contain a payload are not inspected. Other errors are left to the parser and the
-// importer. Returns MODEL_LOAD_CANCELED once cancellation is requested.
+// importer. Returns CANCELLED or DEADLINE_EXCEEDED once cancellation is requested.
 [[nodiscard]] Result<Skeleton> lift_payloads(std::span<const std::byte> model,
                                              const Cancellation& cancellation = {});
 

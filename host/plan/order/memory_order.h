@@ -37,7 +37,7 @@ struct MemoryOrder {
 // Returns an order that is never worse than the given one, and the given one if nothing is gained.
 // Dynamic extents are evaluated as a small and as a large number; an order must not be worse with
 // either. `traits` has one entry per step. Returns INVALID_ARGUMENT as plan_allocation does, and
-// MODEL_LOAD_CANCELED once cancellation is requested.
+// CANCELLED or DEADLINE_EXCEEDED once cancellation is requested.
 [[nodiscard]] Result<MemoryOrder> order_for_memory(const Graph& graph, const ExecutionPlan& plan,
                                                    std::span<const StepTraits> traits,
                                                    const MemoryOrderOptions& options = {});

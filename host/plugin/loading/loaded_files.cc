@@ -41,7 +41,8 @@ int add_object(dl_phdr_info* info, size_t, void* out_objects) noexcept {
 Result<std::set<LoadedObject>> loaded_objects() {
   std::set<LoadedObject> objects;
   if (::dl_iterate_phdr(add_object, &objects) == 0) return objects;
-  return Status(StatusCode::kFail, "there is too little memory to list the loaded libraries");
+  return Status(StatusCode::kOutOfMemory,
+                "there is too little memory to list the loaded libraries");
 }
 
 // /proc/self/maps, read when it is needed first.

@@ -26,9 +26,9 @@ from ._environment import (OrtEpDevice, OrtHardwareDevice, get_all_providers, ge
                            set_default_logger_severity, set_default_logger_verbosity, set_global_thread_pool_sizes,
                            unregister_execution_provider_library)
 from ._errors import EphostError, StatusCode
-from ._errors import (EngineError, EPFail, Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, ModelLoadCanceled,
-                      ModelLoaded, ModelRequiresCompilation, NoModel, NoSuchFile, NotFound, NotImplemented,
-                      RuntimeException)
+from ._errors import (Cancelled, DeadlineExceeded, DeviceLost, EngineError, EPFail, Fail, InvalidArgument,
+                      InvalidGraph, InvalidProtobuf, ModelLoadCanceled, ModelLoaded, ModelRequiresCompilation, NoModel,
+                      NoSuchFile, NotFound, NotImplemented, OutOfMemory, RuntimeException)
 from ._options import SessionOptions
 from ._device_checks import (OrtCompiledModelCompatibility, OrtDeviceEpIncompatibilityReason,
                              get_compatibility_info_from_model, get_compatibility_info_from_model_bytes,
@@ -52,19 +52,19 @@ for _class in (CacheUse, CompileReport, Fallback, ModelMetadata, RunOptions, Ort
     _class.__module__ = __name__
 
 __all__ = [
-    "AdapterFormat", "CacheUse", "CompileReport", "EPFail", "EngineError", "EphostError", "ExecutionMode",
-    "ExecutionOrder", "Fail", "Fallback", "GraphOptimizationLevel", "IOBinding", "InferenceSession",
-    "InitializerLocation", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "LoraAdapter", "ModelCompiler",
-    "ModelLoadCanceled", "ModelLoaded", "ModelMetadata", "ModelPlan", "ModelRequiresCompilation", "NoModel",
-    "NoSuchFile", "NodeArg", "NotFound", "NotImplemented", "OrtAllocatorType", "OrtArenaCfg", "OrtCompileApiFlags",
-    "OrtCompiledModelCompatibility", "OrtDevice", "OrtDeviceEpIncompatibilityReason", "OrtDeviceMemoryType",
-    "OrtDeviceVendorId", "OrtEpAssignedNode", "OrtEpAssignedSubgraph", "OrtEpDevice",
-    "OrtExecutionProviderDevicePolicy", "OrtExternalInitializerInfo", "OrtHardwareDevice", "OrtHardwareDeviceType",
-    "OrtMemType", "OrtMemoryInfo", "OrtMemoryInfoDeviceType", "OrtSparseFormat", "OrtValue", "OrtValueVector",
-    "Partitioning", "RunOptions", "RuntimeException", "SessionIOBinding", "SessionOptions", "SparseTensor",
-    "StatusCode", "__version__", "create_and_register_allocator", "create_and_register_allocator_v2",
-    "disable_telemetry_events", "enable_telemetry_events", "ephost_version", "get_all_providers",
-    "get_available_providers", "get_build_info", "get_compatibility_info_from_model",
+    "AdapterFormat", "CacheUse", "Cancelled", "CompileReport", "DeadlineExceeded", "DeviceLost", "EPFail",
+    "EngineError", "EphostError", "ExecutionMode", "ExecutionOrder", "Fail", "Fallback", "GraphOptimizationLevel",
+    "IOBinding", "InferenceSession", "InitializerLocation", "InvalidArgument", "InvalidGraph", "InvalidProtobuf",
+    "LoraAdapter", "ModelCompiler", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata", "ModelPlan",
+    "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NotFound", "NotImplemented", "OrtAllocatorType",
+    "OrtArenaCfg", "OrtCompileApiFlags", "OrtCompiledModelCompatibility", "OrtDevice",
+    "OrtDeviceEpIncompatibilityReason", "OrtDeviceMemoryType", "OrtDeviceVendorId", "OrtEpAssignedNode",
+    "OrtEpAssignedSubgraph", "OrtEpDevice", "OrtExecutionProviderDevicePolicy", "OrtExternalInitializerInfo",
+    "OrtHardwareDevice", "OrtHardwareDeviceType", "OrtMemType", "OrtMemoryInfo", "OrtMemoryInfoDeviceType",
+    "OrtSparseFormat", "OrtValue", "OrtValueVector", "OutOfMemory", "Partitioning", "RunOptions", "RuntimeException",
+    "SessionIOBinding", "SessionOptions", "SparseTensor", "StatusCode", "__version__", "create_and_register_allocator",
+    "create_and_register_allocator_v2", "disable_telemetry_events", "enable_telemetry_events", "ephost_version",
+    "get_all_providers", "get_available_providers", "get_build_info", "get_compatibility_info_from_model",
     "get_compatibility_info_from_model_bytes", "get_device", "get_ep_devices", "get_ep_targets",
     "get_hardware_device_ep_incompatibility_details", "get_hardware_devices", "get_model_compatibility_for_ep_devices",
     "get_version_string", "has_collective_ops", "partition", "plan", "preload_dlls", "print_debug_info",

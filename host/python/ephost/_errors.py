@@ -3,7 +3,7 @@ import enum
 
 
 class StatusCode(enum.IntEnum):
-    """ONNX Runtime's codes, value for value."""
+    """ONNX Runtime's codes, value for value, and from 1000 on ephost's own."""
     FAIL = 1
     INVALID_ARGUMENT = 2
     NO_SUCHFILE = 3
@@ -18,6 +18,10 @@ class StatusCode(enum.IntEnum):
     MODEL_LOAD_CANCELED = 12
     MODEL_REQUIRES_COMPILATION = 13
     NOT_FOUND = 14
+    OUT_OF_MEMORY = 1000
+    DEVICE_LOST = 1001
+    CANCELLED = 1002
+    DEADLINE_EXCEEDED = 1003
 
 
 class EphostError(RuntimeError):
@@ -82,8 +86,29 @@ class NotFound(EphostError):
     code = StatusCode.NOT_FOUND
 
 
+# ONNX Runtime knows none of these codes: what it raises instead is a base class of each, so that programs that were
+# written for it go on working.
+class OutOfMemory(Fail, MemoryError):
+    code = StatusCode.OUT_OF_MEMORY
+
+
+class DeviceLost(Fail, EngineError):
+    code = StatusCode.DEVICE_LOST
+
+
+class Cancelled(Fail, ModelLoadCanceled):
+    """A run, the creation of a session, or a compilation was cancelled."""
+    code = StatusCode.CANCELLED
+
+
+class DeadlineExceeded(Fail, ModelLoadCanceled, TimeoutError):
+    """The deadline of a run passed, or session.load_timeout_seconds while a session was created."""
+    code = StatusCode.DEADLINE_EXCEEDED
+
+
 CLASSES = (Fail, InvalidArgument, NoSuchFile, NoModel, EngineError, RuntimeException, InvalidProtobuf, ModelLoaded,
-           NotImplemented, InvalidGraph, EPFail, ModelLoadCanceled, ModelRequiresCompilation, NotFound)
+           NotImplemented, InvalidGraph, EPFail, ModelLoadCanceled, ModelRequiresCompilation, NotFound, OutOfMemory,
+           DeviceLost, Cancelled, DeadlineExceeded)
 _BY_CODE = {one.code.value: one for one in CLASSES}
 for _class in (StatusCode, EphostError, *CLASSES):
     _class.__module__ = "ephost"

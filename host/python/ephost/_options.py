@@ -124,7 +124,7 @@ class SessionOptions:
 
     def set_load_cancellation_flag(self, value: bool) -> None:
         """True ends the creation of sessions and the compilations with these options, in any thread, with
-        ModelLoadCanceled, and further ones at once."""
+        Cancelled, and further ones at once."""
         self._cancelled = bool(value)
         for options in list(self._active):
             options.cancel(self._cancelled)

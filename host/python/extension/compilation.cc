@@ -85,7 +85,7 @@ class Compilation {
   // Calls Python for the host; what it raises ends the compilation.
   template <class Call>
   Status guarded(const Call& call) {
-    if (!interpreter_lives()) return {StatusCode::kModelLoadCanceled, "the interpreter ends"};
+    if (!interpreter_lives()) return {StatusCode::kCancelled, "the interpreter ends"};
     Status status;
     in_python([&] { status = raised_by(call); });
     return status;
@@ -172,7 +172,7 @@ py::tuple compile(const Environment& environment, const SessionOptionsObject& op
       interruptible(*options.cancellation, *options.error, [&]() -> Result<CompileReport> {
         if (was_tried && compilation.has_functions()) {
           return Status(
-              StatusCode::kModelLoadCanceled,
+              StatusCode::kCancelled,
               "a signal interrupted the compilation, which cannot begin again because functions "
               "of the program may have received parts of its output; start it again");
         }

@@ -68,7 +68,7 @@ Status set_from_type(ElementForm& form, const graph::ValueType& type) {
 
 Status GrowingStack::full() const {
   return Status(
-      StatusCode::kFail,
+      StatusCode::kOutOfMemory,
       formatted("out of memory: a scan output of {} iterations cannot grow beyond {} bytes", count_,
                 used_));
 }

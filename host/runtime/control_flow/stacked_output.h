@@ -42,7 +42,7 @@ class GrowingStack {
   explicit GrowingStack(uint64_t limit = half_of_physical_memory()) : limit_(limit) {}
 
   // Memory for the next element if its type and shape are known and it can be written in place;
-  // else an empty value. FAIL where memory runs out.
+  // else an empty value. OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Result<Value> place();
   [[nodiscard]] Status append(const Held& element);
   // Gives `output` its value. `declared` is the type of an element, for a stack without elements.

@@ -38,7 +38,7 @@ class AlignedSlots {
     return &steps_[step]->outputs[slot].view;
   }
 
-  // Takes the values over from the table. FAIL where memory runs out.
+  // Takes the values over from the table. OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Status begin(size_t step);
   // The same for an output that got other memory while the step runs.
   [[nodiscard]] Status update_output(size_t step, size_t slot);

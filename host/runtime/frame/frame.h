@@ -31,7 +31,7 @@ namespace ephost::runtime {
 class Frame {
  public:
   // Creates the states of all computations and takes the memory of the program's pattern. The
-  // program is borrowed. FAIL where memory runs out.
+  // program is borrowed. OUT_OF_MEMORY where memory runs out.
   static Result<std::unique_ptr<Frame>> create(const Program& program);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;

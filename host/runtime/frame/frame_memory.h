@@ -55,7 +55,7 @@ class FrameMemory {
   // ---- Open buffers. Steps that run in parallel may call these at the same time.
 
   // A block for the value, or for the buffer that it is the root of, instead of the one that it
-  // had. FAIL where memory runs out; then it keeps that one.
+  // had. OUT_OF_MEMORY where memory runs out; then it keeps that one.
   [[nodiscard]] Result<std::byte*> take(graph::ValueId id, uint64_t bytes);
   // Owns a tensor that becomes the value's memory until it is released.
   [[nodiscard]] Value& adopt(graph::ValueId id);

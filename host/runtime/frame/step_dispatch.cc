@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/provider.h"
 
@@ -80,6 +81,7 @@ void StepDispatch::bind_workspaces() {
 }
 
 Status StepDispatch::execute(bool followers_fit) {
+  if (calls_.empty() && stop_.is_cancelled()) return stopped_before(0);
   if (executor_) return execute_in_parallel();
   bridge::CallScope scope(*this);
   EPHOST_RETURN_IF_ERROR(execute_in_order(scope, followers_fit));
@@ -93,7 +95,7 @@ Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_f
   const bool may_be_cancelled = stop_.may_be_cancelled();
   const uint64_t run_id = stop_.run_id();
   for (size_t step = 0; step < calls_.size(); ++step) {
-    if (may_be_cancelled && stop_.is_cancelled()) return cancelled_before(step);
+    if (may_be_cancelled && stop_.is_cancelled()) return stopped_before(step);
     runs_[step].run_id = run_id;
     scope.begin_step(step);
     if (!calls_[step].is_plain || !may_be_plain) {
@@ -114,7 +116,7 @@ Status StepDispatch::execute_in_parallel() {
 }
 
 Status StepDispatch::run_step(uint32_t step, uint32_t index) {
-  if (stop_.is_cancelled()) return cancelled_before(step);
+  if (stop_.is_cancelled()) return stopped_before(step);
   Lane& lane = lanes_[index];
   StepRun& run = runs_[step];
   run.lane = &lane;
@@ -140,13 +142,22 @@ Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
 Status StepDispatch::compute(size_t step, Lane& lane) {
   const bool is_prepared = runs_.is_prepared(step);
   if (is_prepared) EPHOST_RETURN_IF_ERROR(runs_.prepare_step(step));
+  bool has_place = true;
   const int32_t code = [&] {
-    const bridge::CallLimit::Place place(calls_[step].limit);
-    return call_compute(step, lane);
+    const bridge::CallLimit::Place place = wait_for_place(step);
+    has_place = place.has_it();
+    return has_place ? call_compute(step, lane) : EPH_CANCELLED;
   }();
   if (is_prepared && code == EPH_OK) runs_.finish_step(step);
   runs_.end_step(step);
+  if (!has_place) return stopped_before(step);
   return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);
+}
+
+bridge::CallLimit::Place StepDispatch::wait_for_place(size_t step) const {
+  const auto is_over = [this] { return stop_.is_stopping(); };
+  return stop_.may_be_cancelled() ? bridge::CallLimit::Place(calls_[step].limit, is_over)
+                                  : bridge::CallLimit::Place(calls_[step].limit);
 }
 
 EPHOST_CATCHES_THREAD_END inline int32_t StepDispatch::call_compute(size_t step, Lane& lane) {
@@ -201,15 +212,20 @@ void StepDispatch::record(size_t step, Profiler& profiler,
 }
 
 Status StepDispatch::failure(size_t step, int32_t code, Lane& lane) const {
-  Status status = lane.error.to_status(code, program_.describe_step(step), "computing");
-  stop_.note_failure(program_.computation(step)->provider().name());
-  if (!stop_.is_past_deadline()) return status;
-  return Status(status.code(), "the deadline of the run passed: " + status.message());
+  Status status =
+      stop_.judge(lane.error.to_status(code, program_.describe_step(step), "computing"));
+  if (!is_cancellation(status)) {
+    stop_.note_failure(program_.computation(step)->provider().name());
+  }
+  return status;
 }
 
-Status StepDispatch::cancelled_before(size_t step) const {
-  return Status(StatusCode::kFail,
-                formatted("{} before step {} of {}", stop_.reason(), step, calls_.size()));
+Status StepDispatch::stopped_before(size_t step) const {
+  Status why = stop_.why_stopping();
+  // The application may have taken its flag back meanwhile.
+  if (why.ok()) why = Status(StatusCode::kCancelled, "the run was cancelled");
+  return Status(why.code(),
+                formatted("{} before step {} of {}", why.message(), step, calls_.size()));
 }
 
 // A watch on long calls may ask about a run without steps.

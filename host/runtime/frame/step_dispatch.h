@@ -73,13 +73,15 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
   // `profiler` records the step; null: nothing does.
   Status execute_step(size_t step, Lane& lane, Profiler* profiler);
   Status compute(size_t step, Lane& lane);
+  // A place for the call, unless the run ends before there is one.
+  [[nodiscard]] bridge::CallLimit::Place wait_for_place(size_t step) const;
   [[nodiscard]] int32_t call_compute(size_t step, Lane& lane);
   [[nodiscard]] int32_t report_exception(size_t step, Lane& lane) const;
   Status check_outputs(size_t step) const;
   void release_after(size_t step);
   void record(size_t step, Profiler& profiler, Profiler::Clock::time_point start) const;
   Status failure(size_t step, int32_t code, Lane& lane) const;
-  [[nodiscard]] Status cancelled_before(size_t step) const;
+  [[nodiscard]] Status stopped_before(size_t step) const;
 
   const Program& program_;
   ValueTable& values_;

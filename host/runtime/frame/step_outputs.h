@@ -20,7 +20,7 @@
 namespace ephost::runtime {
 
 // Steps that run in parallel may make different values at the same time. A value that contradicts
-// what the model states is INVALID_GRAPH; FAIL is returned where memory runs out.
+// what the model states is INVALID_GRAPH; OUT_OF_MEMORY is returned where memory runs out.
 class StepOutputs {
  public:
   // Borrows all.

@@ -50,7 +50,7 @@ class StepRuns {
 
   // Whether the step's arguments have to be prepared and finished.
   [[nodiscard]] bool is_prepared(size_t step) const { return aligned_.has(step); }
-  // Before such a step computes; FAIL where memory runs out.
+  // Before such a step computes; OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Status prepare_step(size_t step) { return aligned_.begin(step); }
   // After it has computed without a failure.
   void finish_step(size_t step) { aligned_.end(step); }

@@ -2,11 +2,11 @@
 // it, from any thread.
 #pragma once
 
-#include <atomic>
-#include <chrono>
+#include <ephost/status.h>
+
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "host/runtime/frame/run_control.h"
 #include "host/runtime/parallel_executor.h"
@@ -35,31 +35,27 @@ class StopSignal {
     return control_.cancelled != nullptr || control_.deadline.has_value();
   }
   // Whether the caller has cancelled the run, or its deadline has passed.
-  [[nodiscard]] bool is_cancelled() const {
-    if (control_.cancelled != nullptr && control_.cancelled->load(std::memory_order_relaxed)) {
-      return true;
-    }
-    return is_past_deadline();
-  }
-  [[nodiscard]] bool is_past_deadline() const {
-    return control_.deadline && std::chrono::steady_clock::now() >= *control_.deadline;
-  }
-  // Which of the two it was, for messages.
-  [[nodiscard]] std::string_view reason() const {
-    const bool is_flag_set =
-        control_.cancelled != nullptr && control_.cancelled->load(std::memory_order_relaxed);
-    return is_flag_set ? "the run was cancelled" : "the deadline of the run passed";
-  }
+  [[nodiscard]] bool is_cancelled() const { return control_.is_over(); }
+  // As that of RunControl.
+  [[nodiscard]] Status judge(Status failure) const { return control_.judge(std::move(failure)); }
   // The same, or a step failed that runs in parallel, here or in an enclosing run.
   [[nodiscard]] bool is_stopping() const {
     if (is_cancelled() || (executor_ != nullptr && executor_->is_stopping())) return true;
     return enclosing_ != nullptr && enclosing_->is_stopping();
   }
 
+  // CANCELLED or DEADLINE_EXCEEDED, or FAIL if it is for the sake of another step; OK if nothing
+  // has to stop.
+  [[nodiscard]] Status why_stopping() const {
+    Status end = control_.check();
+    if (!end.ok() || !is_stopping()) return end;
+    return {StatusCode::kFail, "another step of the run failed"};
+  }
+
   // To be called when a provider fails. The name must live as long as the session.
   void note_failure(const std::string& provider) const {
     const std::string* none = nullptr;
-    if (control_.failed_provider != nullptr && !is_cancelled()) {
+    if (control_.failed_provider != nullptr) {
       control_.failed_provider->compare_exchange_strong(none, &provider);
     }
   }

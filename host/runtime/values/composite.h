@@ -63,7 +63,7 @@ struct ValueAccess {
 // must not be written through it.
 [[nodiscard]] eph_value view_of(const Value& value);
 
-// A copy of the tensor behind a view. FAIL where memory runs out.
+// A copy of the tensor behind a view. OUT_OF_MEMORY where memory runs out.
 [[nodiscard]] Result<Value> copy_tensor(const eph_value& tensor);
 
 // `base` with `removed` elements from `position` on replaced by `inserted`; an empty value stands
@@ -73,7 +73,7 @@ struct ValueAccess {
 [[nodiscard]] Result<Value> splice(Value base, uint64_t position, uint64_t removed,
                                    std::vector<Value> inserted);
 
-// The same value with borrowed tensors replaced by copies. FAIL where memory runs out.
+// The same value with borrowed tensors replaced by copies. OUT_OF_MEMORY where memory runs out.
 [[nodiscard]] Result<Value> own_tensors(Value value);
 
 // Gives an empty sequence the element type of its declared type.

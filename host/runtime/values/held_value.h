@@ -39,7 +39,7 @@ void set_borrowed(Held& held, const eph_value& value, std::span<const int64_t> s
 // a reference.
 [[nodiscard]] Result<Value> take_value(const HeldValue& held);
 
-// A tensor of one element; FAIL where memory runs out.
+// A tensor of one element; OUT_OF_MEMORY where memory runs out.
 [[nodiscard]] Result<HeldValue> hold_scalar(ElementType type, std::vector<int64_t> shape);
 
 // Whether type and shape are equal.

@@ -54,7 +54,8 @@ AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment, Sharing shari
 }
 
 Status out_of_memory(uint64_t bytes, std::string_view what) {
-  return Status(StatusCode::kFail, formatted("out of memory: {} needs {} bytes", what, bytes));
+  return Status(StatusCode::kOutOfMemory,
+                formatted("out of memory: {} needs {} bytes", what, bytes));
 }
 
 void* empty_tensor_memory() {

@@ -36,7 +36,7 @@ enum class Sharing : bool { kPrivate, kWithWorkers };
 [[nodiscard]] AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment = kAlignment,
                                              Sharing sharing = Sharing::kPrivate);
 
-// FAIL: "out of memory: <what> needs <bytes> bytes".
+// OUT_OF_MEMORY: "out of memory: <what> needs <bytes> bytes".
 [[nodiscard]] Status out_of_memory(uint64_t bytes, std::string_view what);
 
 // The address of tensors without bytes; a null pointer always means "not allocated".

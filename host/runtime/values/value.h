@@ -29,7 +29,7 @@ class Value {
   Value() = default;
 
   // A tensor of its own memory, aligned to 64 bytes and zeroed. INVALID_ARGUMENT for a negative
-  // extent, a size that overflows, or an undefined type; FAIL where memory runs out.
+  // extent, a size that overflows, or an undefined type; OUT_OF_MEMORY where memory runs out.
   static Result<Value> allocate(ElementType type, std::vector<int64_t> shape);
 
   // A tensor over the caller's memory, which must outlive it and hold exactly the shape's bytes
@@ -65,7 +65,7 @@ class Value {
   // Null unless it is a sparse tensor.
   [[nodiscard]] const SparseTensor* sparse() const;
   // The dense form of a sparse tensor; any other value as it is. INVALID_ARGUMENT if it needs more
-  // than `max_bytes`, FAIL where memory runs out.
+  // than `max_bytes`, OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Result<Value> to_dense(uint64_t max_bytes = uint64_t{1} << 30) const;
 
   [[nodiscard]] ValueKind kind() const { return kind_; }

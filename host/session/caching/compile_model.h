@@ -16,9 +16,9 @@ namespace ephost {
 
 // Compiles the partitions of a model and writes the context model, all files together or none.
 // INVALID_ARGUMENT for contradictory options or an impossible output, before anything is compiled;
-// INVALID_GRAPH if the model is a context model already; MODEL_LOAD_CANCELED when cancelled through
-// `options`. The `ep.context_*` entries of `options` are the defaults for what `compilation` does
-// not set; `ep.context_enable` is ignored.
+// INVALID_GRAPH if the model is a context model already; CANCELLED and DEADLINE_EXCEEDED when
+// cancelled through `options`. The `ep.context_*` entries of `options` are the defaults for what
+// `compilation` does not set; `ep.context_enable` is ignored.
 [[nodiscard]] Result<CompileReport> compile_model(const Environment& environment,
                                                   const SessionOptions& options,
                                                   const ModelCompilationOptions& compilation);

@@ -57,8 +57,8 @@ struct CompiledModel {
 
 // Lets the providers write the contexts of all models at once to `writer`, whose own model is the
 // first of them, and copies the reused payloads, which only a model outside of a group has.
-// MODEL_LOAD_CANCELED once cancellation is requested; with `expected`, EP_FAIL before anything is
-// published if a provider breaks its promise to write the same as then.
+// CANCELLED or DEADLINE_EXCEEDED once cancellation is requested; with `expected`, EP_FAIL before
+// anything is published if a provider breaks its promise to write the same as then.
 [[nodiscard]] Result<context::WrittenContext> write_compiled(
     context::ContextWriter writer, std::vector<CompiledModel> models,
     const Cancellation& cancellation = {}, const PayloadDigests* expected = nullptr);
@@ -82,7 +82,7 @@ class ContextGeneration {
   };
 
   // Refuses an impossible output before the model is read: INVALID_ARGUMENT, or FAIL if the output
-  // exists. `write` returns MODEL_LOAD_CANCELED once `cancellation` is requested.
+  // exists. `write` returns CANCELLED or DEADLINE_EXCEEDED once `cancellation` is requested.
   static Result<std::unique_ptr<ContextGeneration>> create(context::WriteOptions options,
                                                            WithoutNodes without_nodes,
                                                            const Cancellation& cancellation);

@@ -21,7 +21,8 @@ namespace ephost::session {
 using ContextDigests = std::map<std::string, std::string>;
 
 // The digests of all partitions whose providers can write contexts. `provider_lines` has the lines
-// of the key about each provider of the model. MODEL_LOAD_CANCELED once cancellation is requested.
+// of the key about each provider of the model. CANCELLED or DEADLINE_EXCEEDED once cancellation is
+// requested.
 [[nodiscard]] Result<ContextDigests> context_digests(const PreparedModel& prepared,
                                                      std::span<const std::string> provider_lines);
 

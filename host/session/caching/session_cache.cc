@@ -6,6 +6,7 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/session/caching/cache_ingredients.h"
@@ -90,7 +91,7 @@ void SessionCache::skip(std::string reason) {
 
 void SessionCache::fail(std::string_view doing, const Status& status) {
   // The pipeline itself ends a cancelled session.
-  if (status.code() != StatusCode::kModelLoadCanceled && !cancellation_.is_requested()) {
+  if (!is_cancellation(status) && !cancellation_.is_requested()) {
     log_warning(formatted("the session goes on without the cache store {}: {}: {}",
                           quote(config_.cache_dir.native()), doing, status.to_string()));
   }
@@ -184,7 +185,8 @@ std::vector<context::FoundEntry> SessionCache::take_entries() {
 }
 
 bool SessionCache::blames_entry(const Status& failure) {
-  if (failure.code() == StatusCode::kModelLoadCanceled) return false;
+  if (is_cancellation(failure)) return false;
+  if (is_circumstance(failure)) return gives_up_entries(failure);
   if (!entry_) {
     // What a provider refused before that, it has compiled.
     if (older_entries_.empty() || !is_compiled_) return false;
@@ -208,6 +210,15 @@ bool SessionCache::blames_entry(const Status& failure) {
   use_.outcome = Outcome::kMiss;
   use_.reason = failure.message();
   if (!quarantined.ok()) fail("quarantining a bad entry", quarantined);
+  return true;
+}
+
+// Nothing is known against the entries.
+bool SessionCache::gives_up_entries(const Status& failure) {
+  if (!entry_ && older_entries_.empty()) return false;
+  entry_.reset();
+  older_entries_.clear();
+  skip(failure.to_string());
   return true;
 }
 

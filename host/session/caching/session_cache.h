@@ -40,7 +40,8 @@ class SessionCache {
 
   // To be called after a failure: whether the session used an entry, or was compiled with contexts
   // of older entries. If so, that entry is quarantined, or the one that was made of the older ones,
-  // and creating the session again compiles the model.
+  // and creating the session again compiles the model. Where memory ran out or a device was lost,
+  // that goes on without the store.
   [[nodiscard]] bool blames_entry(const Status& failure);
 
   [[nodiscard]] const CacheUse& use() const { return use_; }
@@ -62,6 +63,7 @@ class SessionCache {
   Status try_reuse(PreparedModel& prepared);
   void publish(const PreparedModel& prepared);
   Status try_publish(const PreparedModel& prepared);
+  bool gives_up_entries(const Status& failure);
   void fail(std::string_view doing, const Status& status);
 
   SessionConfig config_;

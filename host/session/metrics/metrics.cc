@@ -3,6 +3,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "host/base/status_kinds.h"
+
 namespace ephost::session {
 namespace {
 
@@ -116,7 +118,7 @@ MetricSample make_sample(Family family, const LabelValues& values,
 }
 
 constexpr std::array<std::string_view, kRunOutcomes> kRunOutcomeNames = {"succeeded", "failed",
-                                                                         "cancelled"};
+                                                                         "cancelled", "expired"};
 
 }  // namespace
 
@@ -147,7 +149,7 @@ void Metrics::observe(Family family, LabelValues labels, Clock::duration duratio
 
 void Metrics::finish(Family total, Family seconds, std::string_view operation, const Status& status,
                      Clock::duration duration) {
-  const std::string outcome(outcome_name(status));
+  const std::string outcome(kRunOutcomeNames[static_cast<size_t>(outcome_of(status))]);
   add(total, {outcome});
   observe(seconds, {outcome}, duration);
   if (!status.ok()) {
@@ -206,9 +208,10 @@ void Metrics::add_runs(std::vector<Metric>& metrics) const {
   }
 }
 
-std::string_view outcome_name(const Status& status) {
-  if (status.ok()) return "succeeded";
-  return status.code() == StatusCode::kModelLoadCanceled ? "cancelled" : "failed";
+RunOutcome outcome_of(const Status& status) {
+  if (status.ok()) return RunOutcome::kSucceeded;
+  if (status.code() == StatusCode::kDeadlineExceeded) return RunOutcome::kExpired;
+  return is_cancellation(status) ? RunOutcome::kCancelled : RunOutcome::kFailed;
 }
 
 GaugeShare::GaugeShare(GaugeShare&& other) noexcept

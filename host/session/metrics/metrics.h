@@ -86,8 +86,8 @@ class Metrics {
   std::map<std::string, std::unique_ptr<RunMeter>> runs_;  // by providers
 };
 
-// "succeeded", "cancelled" for MODEL_LOAD_CANCELED, or "failed".
-[[nodiscard]] std::string_view outcome_name(const Status& status);
+// Of a run, or of anything else that the user waits for.
+[[nodiscard]] RunOutcome outcome_of(const Status& status);
 
 // Counts what `work`, which returns a Status or a Result, does; nothing if `metrics` is null.
 template <class Work>

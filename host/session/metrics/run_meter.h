@@ -12,8 +12,8 @@
 
 namespace ephost::session {
 
-enum class RunOutcome : uint8_t { kSucceeded, kFailed, kCancelled };
-inline constexpr size_t kRunOutcomes = 3;
+enum class RunOutcome : uint8_t { kSucceeded, kFailed, kCancelled, kExpired };
+inline constexpr size_t kRunOutcomes = 4;
 
 class RunMeter {
  public:

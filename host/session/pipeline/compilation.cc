@@ -10,6 +10,7 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/outside_constants.h"
@@ -189,7 +190,7 @@ class ProviderCompilation {
       keep(reused_batch_, std::move(*all));
       return true;
     }
-    if (is_cancelled(all.status())) return all.status();
+    if (is_cancellation(all.status())) return all.status();
     log_warning("cache store: " + all.status().message() +
                 "; what was to be taken over from an older entry is compiled");
     std::erase_if(prepared_.reused.partitions,
@@ -220,7 +221,7 @@ class ProviderCompilation {
   }
 
   void count_failure(std::string action, const Status& reason) const {
-    if (prepared_.metrics == nullptr || is_cancelled(reason)) return;
+    if (prepared_.metrics == nullptr || is_cancellation(reason)) return;
     prepared_.metrics->add(
         Family::kProviderFailures,
         {provider_.name(), std::move(action), std::string(status_code_name(reason.code()))});
@@ -234,8 +235,14 @@ class ProviderCompilation {
       keep(batch_, std::move(*all));
       return Status::ok_status();
     }
-    if (requests.size() == 1 || is_cancelled(all.status())) {
+    if (requests.size() == 1 || is_cancellation(all.status())) {
       return keep_request(0, std::move(all).status());
+    }
+    if (all.status().code() == StatusCode::kDeviceLost) {
+      for (size_t i = 0; i < requests.size(); ++i) {
+        EPHOST_RETURN_IF_ERROR(keep_request(i, all.status()));
+      }
+      return Status::ok_status();
     }
     log_warning(all.status().message() + "; each of them is tried alone");
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -254,7 +261,7 @@ class ProviderCompilation {
     }
     const auto& [provider, graph, nodes, partition] = batch_.origins[i];
     Status reason = std::move(made).status();
-    if (batch_.requests[i].ep_context != nullptr && !is_cancelled(reason)) {
+    if (batch_.requests[i].ep_context != nullptr && !is_circumstance(reason)) {
       reason = Status(
           StatusCode::kInvalidGraph,
           formatted("{}: {}", graph::describe_node(*graph, nodes.front()), reason.message()));
@@ -265,14 +272,10 @@ class ProviderCompilation {
   // Records why there is no computation.
   Status fail(const graph::Graph& graph, std::vector<graph::NodeId> nodes, std::string_view name,
               Status reason) {
-    if (stop_at_failure_ || is_cancelled(reason)) return reason;
+    if (stop_at_failure_ || is_cancellation(reason)) return reason;
     prepared_.failures.push_back(
         {index_, &graph, std::move(nodes), std::string(name), std::move(reason)});
     return Status::ok_status();
-  }
-
-  static bool is_cancelled(const Status& status) {
-    return status.code() == StatusCode::kModelLoadCanceled;
   }
 
   PreparedModel& prepared_;

@@ -61,8 +61,9 @@ struct MadeComputations {
 //
 // If a provider fails, its failures are added to PreparedModel::failures, the providers after it
 // are not called, and no computations are filled in. The reason is INVALID_GRAPH for an EPContext
-// node. With `stop_at_failure` the function itself fails instead; it also does if the preparation
-// is cancelled or a provider returns MODEL_LOAD_CANCELED.
+// node, unless it says nothing about the node (host/base/status_kinds.h). With `stop_at_failure`
+// the function itself fails instead; it also does if the preparation is cancelled or a provider
+// returns one of their codes.
 [[nodiscard]] Status make_computations(PreparedModel& prepared, bool stop_at_failure,
                                        MadeComputations& made);
 

@@ -6,6 +6,7 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
 #include "host/graph/body_path.h"
@@ -61,7 +62,10 @@ class Partitioner {
                             partition::partition_graph(graph, sources, partition_options));
     prepared.declines.clear();
     for (const auto& source : claims) prepared.declines.push_back(source->declines());
-    for (const auto& source : claims) warn_of_failure(*source);
+    for (const auto& source : claims) {
+      if (is_cancellation(source->failure())) return source->failure();
+      warn_of_failure(*source);
+    }
     for (size_t i = 0; i < claims.size(); ++i) note_wishes(i, *claims[i], graph);
     for (const partition::Partition& partition : prepared.partitioning.partitions) {
       taken_names_.push_back(partition.name);

@@ -13,6 +13,7 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
@@ -192,8 +193,8 @@ class Pipeline {
   // Whether all files of the model were read. If not, `run` may have failed because of one of them.
   [[nodiscard]] bool has_loaded() const { return has_loaded_; }
 
-  // MODEL_LOAD_CANCELED once cancellation is requested. It takes precedence over the failure of a
-  // stage that was running at that time.
+  // CANCELLED or DEADLINE_EXCEEDED once cancellation is requested. It takes precedence over the
+  // failure of a stage that was running at that time.
   [[nodiscard]] Status check_not_cancelled() const { return prepared_.cancellation.check(); }
 
  private:
@@ -485,8 +486,8 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
       if (!prepared.ok()) EPHOST_RETURN_IF_ERROR(thorough.check_not_cancelled());
       has_loaded = thorough.has_loaded();
     }
-    const bool may_be_mixed = !prepared.ok() && !has_loaded && watch.has_changed() &&
-                              prepared.status().code() != StatusCode::kModelLoadCanceled;
+    const bool may_be_mixed =
+        !prepared.ok() && !has_loaded && watch.has_changed() && !is_cancellation(prepared.status());
     if (!may_be_mixed || reading == context::kMaxReadings) return prepared;
     log_info(formatted("the model {} was replaced while it was read ({}); reading it again",
                        quote(source.path.native()), prepared.status().message()));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/status_kinds.h"
 #include "host/session/recovery/provider_workers.h"
 
 namespace ephost::session {
@@ -36,7 +37,7 @@ auto make_with_living_workers(const OnCrashConfig& config, LossPolicy& policy,
     const auto workers = std::make_shared<ProviderWorkers>(config);
     auto made = make(workers);
     const std::vector<LostProvider> dead = workers->lost();
-    const bool is_over = dead.empty() || made.status().code() == StatusCode::kModelLoadCanceled;
+    const bool is_over = dead.empty() || is_cancellation(made.status());
     const Status status = is_over ? Status::ok_status() : policy.check(dead);
     if (!is_over && status.ok()) {
       note_losses(dead, lost);

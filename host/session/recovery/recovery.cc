@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
+#include "host/base/threads/patient_lock.h"
+#include "host/runtime/frame/run_control.h"
 #include "host/session/caching/session_cache.h"
 #include "host/session/environment_state.h"
 #include "host/session/shapes/specializer.h"
@@ -15,20 +17,12 @@
 namespace ephost::session {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 const ProviderWorkers& workers_of(const SessionModel& model) {
   return *model.base->prepared.workers;
 }
 
-// Whether the run has to end; why, for messages.
-std::optional<std::string_view> why_over(const RunOptions& options) {
-  if (options.cancelled != nullptr && options.cancelled->load(std::memory_order_relaxed)) {
-    return "the run was cancelled";
-  }
-  if (options.deadline && Clock::now() >= *options.deadline)
-    return "the deadline of the run passed";
-  return std::nullopt;
+runtime::RunControl control_of(const RunOptions& options) {
+  return {.cancelled = options.cancelled, .deadline = options.deadline};
 }
 
 // Whether a failure to make the model again is about the model and the providers that are left,
@@ -76,7 +70,8 @@ Status Recovery::run(std::span<const Value* const> inputs, std::span<Value> outp
       EPHOST_ASSIGN_OR_RETURN(model, replace(model, policy, options));
     }
     Status status = model->run(inputs, outputs, options);
-    if (status.ok() || workers_of(*model).lost().empty() || why_over(options)) return status;
+    const bool is_final = status.ok() || is_circumstance(status) || control_of(options).is_over();
+    if (is_final || workers_of(*model).lost().empty()) return status;
   }
 }
 
@@ -84,26 +79,26 @@ Recovery::Made Recovery::replace(const std::shared_ptr<SessionModel>& dead, Loss
                                  const RunOptions& options) {
   const std::vector<LostProvider> lost = workers_of(*dead).lost();
   EPHOST_RETURN_IF_ERROR(policy.check(lost));
-  const auto interrupted = [&](std::string_view why) {
-    return Status(StatusCode::kFail, formatted("{} while the session was made again after: {}", why,
-                                               reasons_of(lost)));
+  const runtime::RunControl control = control_of(options);
+  Status end;
+  const auto is_over = [&] {
+    end = control.check().with_context("making the session again after: " + reasons_of(lost));
+    return !end.ok();
   };
   std::unique_lock lock(making_, std::defer_lock);
-  while (!lock.try_lock_for(std::chrono::milliseconds(20))) {
-    if (const auto why = why_over(options)) return interrupted(*why);
-  }
+  if (!lock_until_over(lock, is_over)) return end;
   if (std::shared_ptr<SessionModel> now = model(); now != dead) return now;
   EPHOST_RETURN_IF_ERROR(refusal_);
   const auto start = Profiler::Clock::now();
   note_losses(lost, lost_);
   Made made = make_again(*dead, policy, options);
   if (!made.ok()) {
-    if (const auto why = why_over(options)) return interrupted(*why);
+    if (is_over()) return end;
     Status failure = std::move(made).status().with_context("going on after: " + reasons_of(lost));
     // With a new worker, a provider that failed may succeed.
     const bool may_succeed =
         !is_for_good(failure) || workers_of(*dead).config().has(OnCrash::kRestart);
-    if (lacks_payloads_ || !may_succeed) refusal_ = failure;
+    if ((lacks_payloads_ || !may_succeed) && !is_circumstance(failure)) refusal_ = failure;
     return failure;
   }
   record(**made, lost, start);

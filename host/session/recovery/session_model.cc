@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/session/pipeline/node_counts.h"
 #include "host/session/session_config.h"
 
@@ -54,7 +55,7 @@ Status SessionModel::run(std::span<const Value* const> inputs, std::span<Value> 
   for (std::shared_ptr<SessionModel> corrected = correction->model();;) {
     SessionModel& now = corrected != nullptr ? *corrected : *this;
     Status status = now.run_as_planned(inputs, outputs, options);
-    if (status.ok()) return status;
+    if (status.ok() || is_circumstance(status)) return status;
     EPHOST_ASSIGN_OR_RETURN(std::shared_ptr<SessionModel> other,
                             correction->correct(*this, now, status, options));
     if (other == nullptr) return status;

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
+#include "host/base/threads/patient_lock.h"
+#include "host/runtime/frame/run_control.h"
 #include "host/session/recovery/session_model.h"
 #include "host/session/shapes/specializer.h"
 
@@ -64,7 +67,10 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::correct(const SessionMode
   const std::set<std::string> found = planned.contradictions->values();
   const std::set<std::string>& known = planned.open_shapes;
   if (std::ranges::includes(known, found)) return std::shared_ptr<SessionModel>();
-  const std::lock_guard lock(making_);
+  const runtime::RunControl control{.cancelled = run.cancelled, .deadline = run.deadline};
+  Status end;
+  std::unique_lock lock(making_, std::defer_lock);
+  if (!lock_until_over(lock, [&] { return !(end = control.check()).ok(); })) return end;
   if (std::shared_ptr<SessionModel> now = model(); now != nullptr && now.get() != &wrong) {
     return now;
   }
@@ -75,6 +81,10 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::correct(const SessionMode
                         planned.contradictions->last().message()));
   auto made = make(base, std::move(open_shapes), run);
   if (!made.ok()) {
+    if (is_circumstance(made.status())) {
+      return std::move(made).status().with_context("making the plan again after: " +
+                                                   failure.message());
+    }
     return Status(failure).with_context("making the plan again without the shape failed: " +
                                         made.status().message());
   }

@@ -55,8 +55,8 @@ class ShapeCorrection {
   const Log log_;
   const ReadSource read_;
 
-  std::mutex making_;   // held while a model is made, and while options change
-  OptionList changes_;  // of options, so far; the last one of a key stands
+  std::timed_mutex making_;  // held while a model is made, and while options change
+  OptionList changes_;       // of options, so far; the last one of a key stands
   int corrections_ = 0;
   std::atomic<bool> exists_{false};
   mutable std::mutex mutex_;  // guards `model_`

@@ -1,6 +1,7 @@
 #include "host/session/runs/session_runs.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,7 +9,9 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
+#include "host/base/thrown.h"
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
 #include "host/manifest/names.h"
@@ -144,13 +147,17 @@ Status SessionRuns::run_with_providers(const RunOptions& options,
     for (; begun < listeners_.size() && status.ok(); begun += status.ok() ? 1 : 0) {
       const Listener& listener = listeners_[begun];
       const bridge::Provider& provider = *providers_[listener.provider];
-      status = begin_run(provider, options, control,
-                         typed[begun].empty() ? listener.options : typed[begun]);
-      if (!status.ok() && control.failed_provider != nullptr) {
+      status = control.judge(begin_run(provider, options, control,
+                                       typed[begun].empty() ? listener.options : typed[begun]));
+      if (!status.ok() && !is_cancellation(status) && control.failed_provider != nullptr) {
         *control.failed_provider = &provider.name();
       }
     }
     if (status.ok()) status = body();
+  } catch (const std::bad_alloc& thrown) {
+    status = status_of_thrown(thrown);
+    end(begun, control.id, status);
+    throw;
   } catch (...) {
     status = Status(StatusCode::kFail, "the run ended with an exception");
     end(begun, control.id, status);

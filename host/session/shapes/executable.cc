@@ -59,14 +59,23 @@ Result<std::unique_ptr<Executable>> Executable::create(const Environment& enviro
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  EPHOST_ASSIGN_OR_RETURN(made->program, assemble_program(prepared, options));
-  EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*made->program));
-  made->frames.push_back(std::move(frame));
+  if (Status assembled = made->assemble(options); !assembled.ok()) {
+    EPHOST_RETURN_IF_ERROR(prepared.cancellation.check());
+    return assembled;
+  }
   if (prepared.metrics != nullptr) made->count_memory();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   prepared.phases.push_back({"frame", taken.count()});
   if (prepared.profiler) prepared.profiler->add("session", "frame", start);
   return made;
+}
+
+// The program, and a first frame for it.
+Status Executable::assemble(const SessionOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(program, assemble_program(prepared, options));
+  EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*program));
+  frames.push_back(std::move(frame));
+  return Status::ok_status();
 }
 
 Executable::~Executable() {
@@ -122,7 +131,10 @@ Status Executable::run(std::span<const Value* const> inputs, std::span<Value> ou
     }
   }
   if (frame == nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(frame, runtime::Frame::create(*program));
+    auto made = runtime::Frame::create(*program);
+    const runtime::RunControl control{.cancelled = options.cancelled, .deadline = options.deadline};
+    if (!made.ok()) return control.judge(std::move(made).status());
+    frame = std::move(*made);
   }
   const auto start = prepared.profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
   uint64_t id = 0;

@@ -65,6 +65,7 @@ struct Executable {
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
  private:
+  [[nodiscard]] Status assemble(const SessionOptions& options);
   void count_memory();
   [[nodiscard]] Status check_profiles(std::span<const Value* const> inputs) const;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/session/caching/profile_contexts.h"
 #include "host/session/caching/session_cache.h"
@@ -287,7 +288,7 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
   auto made = create();
   if (!made.ok() && cache.blames_entry(made.status())) made = create();
   cache.count(base_.prepared.metrics);
-  if (made.status().code() != StatusCode::kModelLoadCanceled) {
+  if (!is_cancellation(made.status())) {
     EPHOST_RETURN_IF_ERROR(take_workers(workers));
   }
   if (!made.ok()) return made.status();
@@ -336,7 +337,7 @@ Status Specializer::publish(std::span<const int64_t> extents,
 
 void Specializer::note_failure(std::span<const int64_t> extents, const Status& failure) {
   // A run that was cancelled, or a session that ends, says nothing about the shape.
-  const bool is_cancelled = failure.code() == StatusCode::kModelLoadCanceled;
+  const bool is_cancelled = is_cancellation(failure);
   {
     const std::lock_guard lock(mutex_);
     Table::Entry& entry = table_.find_or_add(extents);

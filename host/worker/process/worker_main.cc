@@ -143,7 +143,7 @@ void serve_channels(const FileDescriptor& socket, const ServeChannel& serve) {
   while (true) {
     try {
       Result<std::optional<Message>> message = receive_packet(socket, Waiting::kYes, *buffer);
-      if (message.status().code() == StatusCode::kFail) continue;
+      if (is_shortage(message.status())) continue;
       if (!message.ok() || !*message) return;
       open_channel(serve, std::move((*message)->descriptors));
     } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 
+#include "host/base/thrown.h"
 #include "host/worker/protocol/records.h"
 
 namespace ephost::worker {
@@ -21,7 +22,7 @@ int32_t run_slot(eph_error* error, Body body) noexcept {
     const Status status = body();
     return status.ok() ? EPH_OK : fail(status);
   } catch (const std::exception& thrown) {
-    return fail(Status(StatusCode::kFail, thrown.what()));
+    return fail(status_of_thrown(thrown));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/thrown.h"
 #include "host/worker/program/served_calls.h"
 #include "host/worker/protocol/serialized.h"
 
@@ -76,7 +77,8 @@ void ServedPlugin::serve_hot(WorkerChannel& channel, RunMemory& memory, uint32_t
     }
     answered = write_plain(answer.code(), answer.has_message(), answer.message(), area);
   } catch (const std::exception& thrown) {
-    answered = write_plain(EPH_FAIL, true, text_of_thrown(thrown), area);
+    answered = write_plain(static_cast<int32_t>(status_of_thrown(thrown).code()), true,
+                           text_of_thrown(thrown), area);
   }
   channel.answer_hot(answered);
 }
@@ -89,7 +91,7 @@ void ServedPlugin::serve_message(WorkerChannel& channel, RunMemory& memory,
     status = answer_message(channel, memory, message, answer);
     if (status.ok()) status = send_answer(channel, answer);
   } catch (const std::exception& thrown) {
-    status = Status(StatusCode::kFail, std::string(text_of_thrown(thrown)));
+    status = Status(status_of_thrown(thrown).code(), std::string(text_of_thrown(thrown)));
   }
   if (status.ok()) return;
   calls_->discard(answer);

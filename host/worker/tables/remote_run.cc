@@ -329,8 +329,8 @@ Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
   const eph_run_api& api = *run_.api;
   const std::vector<int64_t> shape(callback.shape().begin(), callback.shape().end());
   const eph_string text = text_of(callback.text());
-  if (const Status taken = take_memory(callback, shape); taken.code() == StatusCode::kFail) {
-    out.set_code(EPH_FAIL);
+  if (const Status taken = take_memory(callback, shape); taken.code() == StatusCode::kOutOfMemory) {
+    out.set_code(EPH_OUT_OF_MEMORY);
     out.set_has_message(true);
     out.set_message(taken.message());
     return {};

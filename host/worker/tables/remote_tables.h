@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/status_kinds.h"
+#include "host/base/thrown.h"
 #include "host/layers/decorate/slots.h"
 #include "host/manifest/search.h"
 #include "host/plugin/negotiate.h"
@@ -101,7 +103,9 @@ int32_t answer_call(eph_error* error, Body body) noexcept {
     const Result<int32_t> code = body();
     return code.ok() ? *code : fail(code.status());
   } catch (const std::exception& thrown) {
-    return fail(Status(StatusCode::kEpFail, thrown.what()));
+    const Status failure = status_of_thrown(thrown);
+    return fail(is_circumstance(failure) ? failure
+                                         : Status(StatusCode::kEpFail, failure.message()));
   }
 }
 

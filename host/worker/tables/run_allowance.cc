@@ -51,7 +51,7 @@ Status RunAllowance::take(uint64_t bytes) {
     used_ += bytes;
     return {};
   }
-  return Status(StatusCode::kFail,
+  return Status(StatusCode::kOutOfMemory,
                 formatted("a call in a worker may take {} bytes for outputs and values whose sizes "
                           "are not known before (session.isolation.memory, or half of the memory "
                           "of this machine), and has {} bytes when it asks for {} more",

@@ -105,7 +105,9 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   Outgoing outgoing(worker->regions_);
   EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, worker->call(request, outgoing));
   if (answer.code() != EPH_OK) {
-    return Status(StatusCode::kEpFail, printable(answer.message()));
+    const bool is_short = answer.code() == EPH_OUT_OF_MEMORY;
+    return Status(is_short ? StatusCode::kOutOfMemory : StatusCode::kEpFail,
+                  printable(answer.message()));
   }
   worker->loaded_ = std::move(*answer.mutable_loaded());
   return worker;

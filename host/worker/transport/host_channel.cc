@@ -100,7 +100,7 @@ Result<Turn> HostChannel::answer_callback(const CallOptions& options) {
   try {
     const Status answered = try_to_answer(options);
     if (answered.ok()) return Turn::kCallbackAnswer;
-    if (answered.code() == StatusCode::kFail) return Turn::kCallbackFailed;
+    if (is_shortage(answered)) return Turn::kCallbackFailed;
     return answered;
   } catch (const std::bad_alloc&) {
     return Turn::kCallbackFailed;
@@ -185,7 +185,7 @@ Result<Message> HostChannel::take_message() {
   if (place != MessagePlace::kSocket) return reject("a message in no place");
   Result<std::optional<Message>> message =
       receive_packet(socket_, Waiting::kNo, *buffer_, kMaxFromWorkerBytes);
-  if (message.status().code() == StatusCode::kFail) return message.status();
+  if (is_shortage(message.status())) return message.status();
   if (!message.ok()) return reject("an invalid message: " + message.status().message());
   if (!*message) return state_->failure_after_hangup();
   if ((*message)->is_posted) return reject("a post that it did not count");

@@ -49,10 +49,10 @@ struct CallOptions {
 // Used by one thread at a time. A call within on_callback needs another channel.
 //
 // Failures of a call after which the worker lives are INVALID_ARGUMENT, where the request is too
-// large and was not sent, and FAIL, where this process is short of memory or descriptors, for the
-// request, which was not sent, or for the answer, which is lost. Every other failure is EP_FAIL and
-// final: the worker has ended, or was ended because it broke the protocol or missed a deadline. The
-// message says which worker and how; each further call fails with the same.
+// large and was not sent, and FAIL or OUT_OF_MEMORY, where this process is short of memory or
+// descriptors, for the request, which was not sent, or for the answer, which is lost. Every other
+// failure is EP_FAIL and final: the worker has ended, or was ended because it broke the protocol or
+// missed a deadline. The message says which worker and how; each further call fails with the same.
 //
 // Where memory or descriptors run out while a callback is answered, the callback fails in the
 // worker, and the call goes on.

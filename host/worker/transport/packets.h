@@ -43,4 +43,10 @@ using PacketBuffer = std::array<char, kMaxInline>;
 [[nodiscard]] Result<std::optional<Message>> receive_packet(const FileDescriptor& socket,
                                                             Waiting waiting);
 
+// Whether a failure of the functions above is one of this process, not of the other end or of what
+// it sent.
+[[nodiscard]] inline bool is_shortage(const Status& failure) {
+  return failure.code() == StatusCode::kFail || failure.code() == StatusCode::kOutOfMemory;
+}
+
 }  // namespace ephost::worker

@@ -89,11 +89,12 @@ Request WorkerChannel::receive() {
       Result<Message> message = take_message();
       if (message.ok()) {
         request = std::move(*message);
-      } else if (message.status().code() == StatusCode::kFail) {
+      } else if (is_shortage(message.status())) {
         request = LostRequest{message.status()};
       }
     } catch (const std::bad_alloc&) {
-      request = LostRequest{Status(StatusCode::kFail, "the worker has no memory for the request")};
+      request =
+          LostRequest{Status(StatusCode::kOutOfMemory, "the worker has no memory for the request")};
     }
   }
   if (std::holds_alternative<Closed>(request)) return request;

@@ -66,8 +66,8 @@ extern "C" {
  * Codes, strings, errors
  * --------------------------------------------------------------------------------------------- */
 
-/* Result codes; the numbers are ONNX Runtime's. Always carried as int32_t. A host treats a code
- * that it does not know as EPH_FAIL. */
+/* Result codes, always carried as int32_t. A host treats a code that it does not know as EPH_FAIL.
+ * Up to EPH_NOT_FOUND, the numbers are ONNX Runtime's. */
 enum {
   EPH_OK = 0,
   EPH_FAIL = 1,
@@ -83,7 +83,18 @@ enum {
   EPH_EP_FAIL = 11,
   EPH_MODEL_LOAD_CANCELED = 12,
   EPH_MODEL_REQUIRES_COMPILATION = 13,
-  EPH_NOT_FOUND = 14
+  EPH_NOT_FOUND = 14,
+  /* Memory of the process or of a device ran out. Nothing is wrong with what was asked for. */
+  EPH_OUT_OF_MEMORY = 1000,
+  /* The device is gone, or in a state that it does not leave until it is opened again. The host
+   * does not repeat the call. */
+  EPH_DEVICE_LOST = 1001,
+  /* The host wanted the call to end (`is_cancelled`), and it has. The call is never repeated, no
+   * other provider gets its nodes, and it does not count as a failure of the provider. */
+  EPH_CANCELLED = 1002,
+  /* The same because the deadline of the run passed, where the provider can tell. A provider whose
+   * own time limit passes returns EPH_EP_FAIL. */
+  EPH_DEADLINE_EXCEEDED = 1003
 };
 
 /* UTF-8 text without a terminator. {null, 0} is the empty string. Frozen. */
@@ -432,8 +443,8 @@ typedef struct eph_run_api {
    * *run->outputs[index]. Needed if the output's data pointer is null or its shape is not what the
    * computation produces; with static shapes the host has done it beforehand. element_type may be
    * EPH_ELEMENT_UNDEFINED if the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index
-   * or shape, with EPH_INVALID_GRAPH if the model states another type or shape, and with EPH_FAIL
-   * if memory runs out. [required] [owner] */
+   * or shape, with EPH_INVALID_GRAPH if the model states another type or shape, and with
+   * EPH_OUT_OF_MEMORY. [required] [owner] */
   int32_t (*allocate_output)(eph_run* run, uint32_t index, int32_t element_type,
                              const int64_t* shape, uint32_t rank, eph_error* error) EPH_NOEXCEPT;
 
@@ -447,8 +458,9 @@ typedef struct eph_run_api {
    * [required] [owner] */
   void* (*allocate_scratch)(eph_run* run, uint64_t size)EPH_NOEXCEPT;
 
-  /* 1 once the caller has cancelled the run. A long computation polls this and then returns
-   * EPH_FAIL. [required] [any] */
+  /* 1 once the caller has cancelled the run, or its deadline has passed. A long computation polls
+   * this and then returns EPH_CANCELLED; the run ends with EPH_CANCELLED or EPH_DEADLINE_EXCEEDED,
+   * whichever it was. [required] [any] */
   int32_t (*is_cancelled)(const eph_run* run) EPH_NOEXCEPT;
 
   /*

@@ -109,7 +109,7 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
   if (code != EPH_OK) return code;
   for (uint64_t begin = 0; begin < self->element_count; begin += BLOCK) {
     const uint64_t rest = self->element_count - begin;
-    if (run->api->is_cancelled(run)) return fail(error, EPH_FAIL, "the run was cancelled");
+    if (run->api->is_cancelled(run)) return fail(error, EPH_CANCELLED, "the run was cancelled");
     run_block(self, run, begin, rest < BLOCK ? rest : BLOCK);
   }
   return EPH_OK;
@@ -159,7 +159,7 @@ int32_t make_chain(const program* what, const eph_named_value* constants, int32_
     }
   }
   chain* made = (chain*)calloc(1, sizeof(*made));
-  if (made == NULL) return fail(error, EPH_FAIL, "the provider ran out of memory");
+  if (made == NULL) return fail(error, EPH_OUT_OF_MEMORY, "the provider ran out of memory");
   made->base.api = &chain_api;
   made->what = *what;
   made->element_count = element_count;
@@ -170,7 +170,7 @@ int32_t make_chain(const program* what, const eph_named_value* constants, int32_
     made->constants[c].name = copy_text(constants[c].name);
     if (made->constants[c].name != NULL) continue;
     chain_destroy(&made->base);
-    return fail(error, EPH_FAIL, "the provider ran out of memory");
+    return fail(error, EPH_OUT_OF_MEMORY, "the provider ran out of memory");
   }
   *out_computation = &made->base;
   return EPH_OK;

@@ -126,7 +126,7 @@ static int32_t acme_create(const eph_provider_api* self, const eph_host* host,
   (void)self, (void)host; /* the host's is for logging, and for the interfaces of <ephost/ext/> */
   *out_provider = NULL;
   acme_provider* made = (acme_provider*)calloc(1, sizeof(*made));
-  if (made == NULL) return fail(error, EPH_FAIL, "the provider ran out of memory");
+  if (made == NULL) return fail(error, EPH_OUT_OF_MEMORY, "the provider ran out of memory");
   /* The manifest declares the options; the host has checked type and range of each. */
   for (uint64_t i = 0; i < config->option_count; ++i) {
     if (text_is(config->options[i].name, "min_nodes")) {
@@ -184,7 +184,7 @@ static int32_t acme_get_capability(eph_provider* provider, const eph_graph* grap
   int32_t code = graph->api->get_graph(graph, &info, error);
   if (code != EPH_OK) return code;
   unsigned char* visited = (unsigned char*)calloc((size_t)info.node_count + 1, 1);
-  if (visited == NULL) return fail(error, EPH_FAIL, "the provider ran out of memory");
+  if (visited == NULL) return fail(error, EPH_OUT_OF_MEMORY, "the provider ran out of memory");
   for (uint32_t n = 0; code == EPH_OK && n < info.node_count; ++n) {
     const uint64_t count = collect_chain(graph, n, visited, nodes, error);
     code = claim_chain(self, nodes, count, claims, error);

@@ -146,7 +146,7 @@ static int32_t compute_equal_shapes(const kernel* self, eph_run* run, const eph_
   const int done =
       compute_elements(self->operation, run, (const float*)a->data, (const float*)b->data,
                        (float*)run->outputs[0]->data, run->outputs[0]->byte_size / sizeof(float));
-  return done ? EPH_OK : fail(error, EPH_FAIL, "the run was cancelled");
+  return done ? EPH_OK : fail(error, EPH_CANCELLED, "the run was cancelled");
 }
 
 static int32_t compute_other_shapes(const kernel* self, eph_run* run, eph_error* error) {
@@ -155,7 +155,8 @@ static int32_t compute_other_shapes(const kernel* self, eph_run* run, eph_error*
   over.rank = operands[0]->rank > operands[1]->rank ? operands[0]->rank : operands[1]->rank;
   /* The host keeps the memory for the next run. */
   over.shape = (int64_t*)run->api->allocate_scratch(run, 4 * over.rank * sizeof(int64_t));
-  if (over.shape == NULL) return fail(error, EPH_FAIL, "the host has no memory for four shapes");
+  if (over.shape == NULL)
+    return fail(error, EPH_OUT_OF_MEMORY, "the host has no memory for four shapes");
   over.at = over.shape + over.rank;
   over.step[0] = over.at + over.rank;
   over.step[1] = over.step[0] + over.rank;
@@ -169,7 +170,7 @@ static int32_t compute_other_shapes(const kernel* self, eph_run* run, eph_error*
   const int done = compute_broadcast(self->operation, run, (const float*)operands[0]->data,
                                      (const float*)operands[1]->data, (float*)run->outputs[0]->data,
                                      run->outputs[0]->byte_size / sizeof(float), &over);
-  return done ? EPH_OK : fail(error, EPH_FAIL, "the run was cancelled");
+  return done ? EPH_OK : fail(error, EPH_CANCELLED, "the run was cancelled");
 }
 
 static int32_t kernel_compute(eph_computation* computation, void* state, eph_run* run,
@@ -282,7 +283,7 @@ static int32_t acme_create(const eph_provider_api* self, const eph_host* host,
   (void)self, (void)host; /* the host's is for logging, and for the interfaces of <ephost/ext/> */
   *out_provider = NULL;
   acme_provider* made = (acme_provider*)calloc(1, sizeof(*made));
-  if (made == NULL) return fail(error, EPH_FAIL, "the provider ran out of memory");
+  if (made == NULL) return fail(error, EPH_OUT_OF_MEMORY, "the provider ran out of memory");
   /* The manifest declares the options; the host has checked type and range of each. */
   for (uint64_t i = 0; i < config->option_count; ++i) {
     if (text_is(config->options[i].name, "min_elements")) {
@@ -349,7 +350,7 @@ static int32_t acme_create_kernel(eph_provider* provider, const eph_graph* graph
   int32_t code = get_node(graph, node, &info, error);
   if (code != EPH_OK) return code;
   kernel* made = (kernel*)calloc(1, sizeof(*made));
-  if (made == NULL) return fail(error, EPH_FAIL, "the provider ran out of memory");
+  if (made == NULL) return fail(error, EPH_OUT_OF_MEMORY, "the provider ran out of memory");
   made->base.api = &kernel_api;
   made->operation = operation_of(&info);
   code = find_pairs(graph, &info, made, error);

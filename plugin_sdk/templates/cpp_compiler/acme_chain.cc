@@ -86,7 +86,7 @@ void Chain::compute(eph::Run& run, eph::State*) {
       run_block(run, y + from, from, std::min(end - from, kBlock));
     }
   });
-  if (is_cancelled) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+  if (is_cancelled) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
 }
 
 void Chain::describe(eph_computation_info& info) {

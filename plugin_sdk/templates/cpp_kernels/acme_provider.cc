@@ -160,7 +160,7 @@ class Kernel : public eph::Computation {
         body(from, std::min(end, from + kGrain));
       }
     });
-    if (is_cancelled) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+    if (is_cancelled) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
   }
 
   Operation operation_;

@@ -9,6 +9,7 @@
 #include "plugins/dnnl/executor/primitives/row_computation.h"
 #include "plugins/dnnl/executor/primitives/row_primitive.h"
 #include "plugins/dnnl/executor/program_maker.h"
+#include "plugins/dnnl/library/failure_code.h"
 #include "plugins/dnnl/library/threads.h"
 #include "plugins/dnnl/lowering/lowering.h"
 #include "plugins/dnnl/passes/passes.h"
@@ -92,7 +93,8 @@ std::unique_ptr<PartitionComputation> compile_open_rows(const eph::GraphView& gr
   } catch (const NoPrimitive& error) {
     throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': " + error.what());
   } catch (const dnnl::error& error) {
-    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': oneDNN failed: " + error.what());
+    throw eph::Failure(failure_code(error),
+                       "partition '" + name + "': oneDNN failed: " + error.what());
   }
 }
 
@@ -116,7 +118,8 @@ std::unique_ptr<PartitionComputation> compile_partition(const eph::GraphView& gr
   } catch (const NoPrimitive& error) {
     throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': " + error.what());
   } catch (const dnnl::error& error) {
-    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': oneDNN failed: " + error.what());
+    throw eph::Failure(failure_code(error),
+                       "partition '" + name + "': oneDNN failed: " + error.what());
   }
 }
 

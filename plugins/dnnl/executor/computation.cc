@@ -84,7 +84,7 @@ class DnnlComputation::Binding {
   // With these primitives, or the program's own if they are null. Throws StepFailed.
   void execute(eph::Run& run, const Primitives* primitives) {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+      if (run.is_cancelled()) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
       const Step& step = program().steps[i];
       if (step.own != nullptr) {
         step.own->run(memories_[step.arguments[0].view].get_data_handle(),

@@ -124,7 +124,7 @@ class BudgetTest(CommandLineTest):
     def test_a_session_that_takes_too_long_to_create_ends_with_an_error(self):
         self.save_long_folding()
         for command in ("run", "partition", "plan", "compile", "bench"):
-            error = self.refusal("MODEL_LOAD_CANCELED", command, "model.onnx", "--config", f"{MAX_WORK}=0",
+            error = self.refusal("DEADLINE_EXCEEDED", command, "model.onnx", "--config", f"{MAX_WORK}=0",
                                  "--config", "session.load_timeout_seconds=1")
             self.assertIn("it took more than 1 s; raise session.load_timeout_seconds", error)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["model.onnx"])

@@ -216,7 +216,7 @@ class CacheTest(CommandLineTest):
             line = process.stderr.readline()
             self.assertIn("waiting for the lock", line)
             process.send_signal(number)
-            self.assertIn("MODEL_LOAD_CANCELED", process.communicate(timeout=60)[1])
+            self.assertIn("CANCELLED", process.communicate(timeout=60)[1])
             self.assertEqual(process.returncode, 128 + number)
             self.assertEqual(list(self.folder.iterdir()), [])
 

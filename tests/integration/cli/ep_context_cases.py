@@ -250,7 +250,7 @@ class EpContextTest(CommandLineTest):
                 process.send_signal(number)
                 error = process.communicate(timeout=60)[1]
                 self.assertEqual(process.returncode, 128 + number)
-                self.assertIn(b"error[MODEL_LOAD_CANCELED]: ", error)
+                self.assertIn(b"error[CANCELLED]: ", error)
                 self.assertEqual(self.files(), ["m.onnx"])
 
     def test_shows_progress_on_a_terminal(self):

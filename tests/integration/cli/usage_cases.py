@@ -135,6 +135,12 @@ class ExitStatusTest(CommandLineTest):
                      "scripted:fail=create")),
                 (6, ("run", model, *device, "gpu:7")),
                 (0, ("run", model, *device, "cpu")),
+                *((status, ("run", model, "--plugin-path", SCRIPTED, "--ep", "scripted", "--ep-option",
+                            "scripted:fail=compute", "--ep-option", f"scripted:fail_code={code}", "--config",
+                            f"session.isolation={isolation}"))
+                  for status, code in ((8, 1000), (9, 1001), (10, 1002), (124, 1003))
+                  for isolation in ("none", "worker")),
+                (124, ("bench", model, "--deadline", "0")),
                 (124, ("run", model, "--deadline", "0"))):
             with self.subTest(arguments):
                 self.assertEqual(self.status_of(*arguments), status)

@@ -392,7 +392,7 @@ TEST_F(CompileModel, ACancelledCompilationLeavesNoFile) {
     ModelCompilationOptions compilation = from_file();
     compilation.output_model_path = folder_ / "m_ctx.onnx";
     compilation.ep_context_embed_mode = embed;
-    EXPECT_EQ(compile(compilation, options).status().code(), StatusCode::kModelLoadCanceled);
+    EXPECT_EQ(compile(compilation, options).status().code(), StatusCode::kCancelled);
     EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
   }
 }
@@ -402,9 +402,8 @@ TEST_F(CompileModel, ChecksForCancellationBetweenSteps) {
   const std::atomic<bool> cancelled = true;
   SessionOptions options = scripted({{"fail", "create"}});
   options.set_load_cancellation_flag(&cancelled);
-  EXPECT_EQ(compile(from_file(), options).status().code(), StatusCode::kModelLoadCanceled);
-  EXPECT_EQ(Session::create(environment_, model_, options).status().code(),
-            StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(compile(from_file(), options).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(Session::create(environment_, model_, options).status().code(), StatusCode::kCancelled);
 }
 
 TEST_F(CompileModel, FailsWhereAProviderFailsToWriteItsContext) {

@@ -227,9 +227,19 @@ TEST(ControlFlowSession, EndsAnEndlessLoopWhenTheCallerCancels) {
   std::thread canceller([&] { cancelled = true; });
   const auto outputs = session.run(inputs, {}, options);
   canceller.join();
-  EXPECT_EQ(outputs.status().code(), StatusCode::kFail);
+  EXPECT_EQ(outputs.status().code(), StatusCode::kCancelled);
   EXPECT_THAT(outputs.status().message(), HasSubstr("the run was cancelled"));
   test::expect_nested_flow(run(session, nested_flow_inputs(2, true, {1, -2})), 2, true, {1, -2});
+}
+
+TEST(ControlFlowSession, EndsAnEndlessLoopAtTheDeadline) {
+  const test::TempDirectory folder;
+  Session session = session_of(folder, nested_flow());
+  const auto inputs = nested_flow_inputs(std::numeric_limits<int64_t>::max(), true, {0, 0});
+  const auto outputs =
+      session.run(inputs, {}, RunOptions().set_timeout(std::chrono::milliseconds(100)));
+  EXPECT_EQ(outputs.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(outputs.status().message(), HasSubstr("the deadline of the run passed"));
 }
 
 TEST(ControlFlowSession, NamesTheGraphWhoseNodeNobodyTakes) {

@@ -176,7 +176,7 @@ TEST_F(FallbackTest, ACancelledCompilationDoesNotFallBack) {
     cancelled = true;
     asked.emplace_back(provider);
   });
-  EXPECT_EQ(create(options).status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(create(options).status().code(), StatusCode::kCancelled);
   EXPECT_THAT(asked, ::testing::Each("ScriptedExecutionProvider"));
 }
 

@@ -88,7 +88,9 @@ TEST(ParallelSession, EndsARunThatIsCancelled) {
   const std::vector<NamedValue> inputs = test::random_inputs(*session);
   const std::atomic<bool> cancelled{true};
   const auto outputs = session->run(inputs, {}, {.cancelled = &cancelled});
-  EXPECT_EQ(outputs.status().code(), StatusCode::kFail);
+  EXPECT_EQ(outputs.status().code(), StatusCode::kCancelled);
+  const RunOptions late = {.deadline = std::chrono::steady_clock::now()};
+  EXPECT_EQ(session->run(inputs, {}, late).status().code(), StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(session->run(inputs).ok());
 }
 

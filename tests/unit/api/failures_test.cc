@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/allocation_counter.h"
@@ -47,13 +50,13 @@ FailingCall with_out(std::string function, int32_t code, Call call) {
 // The same where nothing else can go wrong than that memory runs out.
 template <class T, class Call>
 FailingCall without_memory(std::string function, Call call) {
-  return with_out<T>(std::move(function), EPHOST_FAIL, [call](T** out) {
+  return with_out<T>(std::move(function), EPHOST_OUT_OF_MEMORY, [call](T** out) {
     const test::FailingAllocations none(0);
     return call(out);
   });
 }
 FailingCall without_memory(std::string function, std::function<ephost_status*()> call) {
-  return {std::move(function), EPHOST_FAIL, [call] {
+  return {std::move(function), EPHOST_OUT_OF_MEMORY, [call] {
             const test::FailingAllocations none(0);
             return call();
           }};
@@ -433,12 +436,44 @@ TEST_F(CApiFailures, OfMemoryLeaveNothing) {
       status = api.create_string_tensor(shape.data(), 1, &given, 1, &made);
     }
     std::string message;
-    EXPECT_EQ(code_of(status, &message), made == nullptr ? EPHOST_FAIL : EPHOST_OK);
+    EXPECT_EQ(code_of(status, &message), made == nullptr ? EPHOST_OUT_OF_MEMORY : EPHOST_OK);
     EXPECT_EQ(message.empty(), made != nullptr);
   }
   EXPECT_GT(allocations, 2U);
   EXPECT_NE(made, nullptr);
   api.release(made);
+}
+
+TEST_F(CApiFailures, OfWhatWasCancelledAndOfWhatCameTooLateAreToldApart) {
+  static constexpr std::atomic<bool> kCancelled = true;
+  ephost_run_options cancelled = {};
+  cancelled.struct_size = sizeof(cancelled);
+  cancelled.cancelled = &kCancelled;
+  ephost_run_options late = {};
+  late.struct_size = sizeof(late);
+  late.timeout_ns = 1;
+  EXPECT_EQ(c_api().session->bind_input(binding_, "x", value_), nullptr);
+  for (const auto& [options, code] :
+       {std::pair(&cancelled, EPHOST_CANCELLED), std::pair(&late, EPHOST_DEADLINE_EXCEEDED)}) {
+    EXPECT_EQ(code_of(run(options)), code);
+    EXPECT_EQ(code_of(c_api().session->run_with_binding(binding_, options)), code);
+    std::promise<int32_t> done;
+    const char* const name = "x";
+    const ephost_value* const input = value_;
+    const auto callback = [](void* context, ephost_status* status, ephost_value* const*, uint64_t) {
+      static_cast<std::promise<int32_t>*>(context)->set_value(code_of(status));
+    };
+    EXPECT_EQ(c_api().session->run_async(session_, options, &name, &input, 1, nullptr, 0, callback,
+                                         &done),
+              nullptr);
+    EXPECT_EQ(done.get_future().get(), code);
+  }
+  EXPECT_EQ(run(nullptr), nullptr);
+  EXPECT_EQ(c_api().session_options->set_load_cancellation_flag(options_, &kCancelled), nullptr);
+  ephost_session* made = nullptr;
+  EXPECT_EQ(code_of(c_api().session->create(environment_, model_.c_str(), options_, &made)),
+            EPHOST_CANCELLED);
+  EXPECT_EQ(made, nullptr);
 }
 
 // Functions that return a status and cannot fail, and why.

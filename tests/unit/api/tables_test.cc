@@ -85,7 +85,11 @@ TEST(CApiStatus, NamesItsCodes) {
   const ephost_status_api& status = *c_api().status;
   EXPECT_STREQ(status.code_name(EPHOST_INVALID_GRAPH), "INVALID_GRAPH");
   EXPECT_STREQ(status.code_name(EPHOST_NOT_FOUND), "NOT_FOUND");
-  EXPECT_STREQ(status.code_name(1000), "UNKNOWN_CODE");
+  EXPECT_STREQ(status.code_name(EPHOST_OUT_OF_MEMORY), "OUT_OF_MEMORY");
+  EXPECT_STREQ(status.code_name(EPHOST_DEVICE_LOST), "DEVICE_LOST");
+  EXPECT_STREQ(status.code_name(EPHOST_CANCELLED), "CANCELLED");
+  EXPECT_STREQ(status.code_name(EPHOST_DEADLINE_EXCEEDED), "DEADLINE_EXCEEDED");
+  EXPECT_STREQ(status.code_name(999), "UNKNOWN_CODE");
 }
 
 TEST(CApiNames, AreEmptyOrUndefinedForNumbersWithoutMeaning) {

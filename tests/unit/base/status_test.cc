@@ -29,15 +29,21 @@ TEST(Status, SuccessTakesNoContext) {
 
 TEST(Status, EveryCodeHasItsOwnName) {
   std::set<std::string_view> names;
-  for (int32_t code = 0; code <= 14; ++code) {
-    names.insert(status_code_name(static_cast<StatusCode>(code)));
-  }
-  EXPECT_EQ(names.size(), 15U);
+  const auto add = [&](int32_t first, int32_t last) {
+    for (int32_t code = first; code <= last; ++code) {
+      names.insert(status_code_name(static_cast<StatusCode>(code)));
+    }
+  };
+  add(0, 14);
+  add(1000, 1003);
+  EXPECT_EQ(names.size(), 19U);
   EXPECT_FALSE(names.contains("UNKNOWN_CODE"));
 }
 
 TEST(Status, NamesANumberThatIsNotACode) {
-  EXPECT_EQ(status_code_name(static_cast<StatusCode>(99)), "UNKNOWN_CODE");
+  for (const int32_t number : {-1, 15, 99, 999, 1004}) {
+    EXPECT_EQ(status_code_name(static_cast<StatusCode>(number)), "UNKNOWN_CODE") << number;
+  }
 }
 
 Result<std::unique_ptr<int>> make(bool succeed) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -36,6 +37,30 @@ TEST(CallLimit, GivesAsManyPlacesAsItHas) {
   for (const uint32_t places : {1U, 2U, 3U}) {
     CallLimit limit(places);
     EXPECT_EQ(most_places(&limit), static_cast<int>(places));
+  }
+}
+
+TEST(CallLimit, GivesUpACallThatIsOfNoUseAnyMore) {
+  for (const uint32_t places : {1U, 2U}) {
+    CallLimit limit(places);
+    {
+      std::vector<std::unique_ptr<CallLimit::Place>> taken;
+      std::thread holder([&] {
+        for (uint32_t i = 0; i < places; ++i) {
+          taken.push_back(std::make_unique<CallLimit::Place>(&limit));
+        }
+        int asked = 0;
+        std::thread([&] {
+          const CallLimit::Place place(&limit, [&] { return ++asked == 3; });
+          EXPECT_FALSE(place.has_it());
+        }).join();
+        EXPECT_EQ(asked, 3);
+        taken.clear();
+      });
+      holder.join();
+    }
+    const CallLimit::Place place(&limit, [] { return true; });
+    EXPECT_TRUE(place.has_it()) << "one that is free is taken without asking";
   }
 }
 

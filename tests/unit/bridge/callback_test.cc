@@ -35,8 +35,11 @@ TEST(Callback, ReportsTheCodeAndTheMessageOfAFailure) {
 
 TEST(Callback, ReportsWhatIsThrown) {
   PluginError error;
-  const auto fail = []() -> Status { throw std::runtime_error("out of memory"); };
+  const auto fail = []() -> Status { throw std::runtime_error("too long"); };
   EXPECT_EQ(run_callback(&error, fail), EPH_FAIL);
+  EXPECT_EQ(error.message, "too long");
+  const auto run_out = []() -> Status { throw std::bad_alloc(); };
+  EXPECT_EQ(run_callback(&error, run_out), EPH_OUT_OF_MEMORY);
   EXPECT_EQ(error.message, "out of memory");
 }
 

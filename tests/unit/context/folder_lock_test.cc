@@ -92,7 +92,7 @@ TEST(FolderLock, StopsWaitingWhenItIsCancelled) {
   const std::atomic<bool> cancelled = true;
   const Status status =
       acquire(dir, {.timeout = hours(1), .cancellation = Cancellation(&cancelled)});
-  EXPECT_EQ(status.code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(status.code(), StatusCode::kCancelled);
   EXPECT_THAT(status.message(), HasSubstr("while waiting for the lock"));
 }
 

@@ -335,7 +335,7 @@ TEST(ConstantFolding, EndsWhenItIsCancelled) {
   FoldBudget budget;
   const auto report =
       fold_constants(graph, evaluator, budget, {.cancellation = Cancellation(&cancelled)});
-  EXPECT_EQ(report.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(report.status().code(), StatusCode::kCancelled);
   EXPECT_EQ(evaluator.evaluated.size(), 1U);
 }
 

@@ -301,7 +301,7 @@ TEST(Partition, EndsWhenItIsCancelled) {
   std::vector<ClaimSource*> asked = {&source};
   const std::atomic<bool> cancelled = true;
   const auto result = partition_graph(chain(), asked, {.cancellation = Cancellation(&cancelled)});
-  EXPECT_EQ(result.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(result.status().code(), StatusCode::kCancelled);
 }
 
 }  // namespace

@@ -265,7 +265,7 @@ TEST(ScriptedPlugin, EndsACancelledRun) {
   eph_computation* computation = scripted.compile(part.get(), "part");
   test::FakeRun run({{{2}, {1, 2}}});
   run.cancelled = true;
-  EXPECT_EQ(computation->api->compute(computation, nullptr, &run, &scripted.error), EPH_FAIL);
+  EXPECT_EQ(computation->api->compute(computation, nullptr, &run, &scripted.error), EPH_CANCELLED);
   EXPECT_THAT(scripted.error.message, HasSubstr("cancelled"));
 }
 

@@ -241,7 +241,7 @@ inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Forget") return [](eph::Run&) {};
   if (op == "Obey") {
     return [](eph::Run& run) {
-      if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "cancelled");
+      if (run.is_cancelled()) throw eph::Failure(EPH_CANCELLED, "cancelled");
       map_floats(run, [](float x) { return x; });
     };
   }

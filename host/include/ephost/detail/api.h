@@ -38,6 +38,8 @@ ephost_status* give_status(const Function& function) noexcept {
     const Status status = function();
     if (status.ok()) return nullptr;
     return table.create(static_cast<int32_t>(status.code()), status.message().c_str());
+  } catch (const std::bad_alloc&) {
+    return table.create(EPHOST_OUT_OF_MEMORY, "a function of the application ran out of memory");
   } catch (const std::exception& error) {
     return table.create(EPHOST_FAIL, error.what());
   } catch (...) {

@@ -41,10 +41,10 @@ struct ValueDescription {
 
 // What one run is told. A plain value.
 struct RunOptions {
-  // Set it to true from another thread to end the run with FAIL. Borrowed.
+  // Set it to true from another thread to end the run with CANCELLED. Borrowed.
   const std::atomic<bool>* cancelled = nullptr;
-  // Ends the run with FAIL once it has passed. Providers hear of it, and look at it while they
-  // compute as far as they look at a cancellation.
+  // Ends the run with DEADLINE_EXCEEDED once it has passed. Providers hear of it, and look at it
+  // while they compute as far as they look at a cancellation.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   // Names the run in what providers log, in the id of its messages (LogMessage::log_id) and in the
   // session's profile; any text.

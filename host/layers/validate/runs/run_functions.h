@@ -21,7 +21,7 @@ struct GuardedRun::Function {
       if (code == EPH_OK && index < own.outputs_.size()) own.adopt_output(index);
       return code;
     } catch (...) {  // out of memory
-      return EPH_FAIL;
+      return EPH_OUT_OF_MEMORY;
     }
   }
   static int32_t set_string(eph_run* run, uint32_t index, uint64_t element, eph_string text,
@@ -77,7 +77,7 @@ struct GuardedRun::Function {
                                             inserted == nullptr ? nullptr : originals.data(), count,
                                             out_value, error);
     } catch (...) {
-      return EPH_FAIL;
+      return EPH_OUT_OF_MEMORY;
     }
   }
   static int32_t make_map(eph_run* run, const eph_value* keys, const eph_value* values,

@@ -20,7 +20,7 @@
 namespace ephost::session {
 
 // For one model; all calls must be about the same one. INVALID_GRAPH if the model grows beyond the
-// limit, MODEL_LOAD_CANCELED once its preparation is cancelled.
+// limit, CANCELLED or DEADLINE_EXCEEDED once its preparation is cancelled.
 class FunctionInlining {
  public:
   // Nesting of functions.

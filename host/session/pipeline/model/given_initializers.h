@@ -36,7 +36,8 @@ namespace ephost::session {
 [[nodiscard]] std::vector<std::string> describe_unread_files(const SessionOptions& options,
                                                              const std::set<std::string>& read);
 
-// The checksum of a tensor's elements. MODEL_LOAD_CANCELED once cancellation is requested.
+// The checksum of a tensor's elements. CANCELLED or DEADLINE_EXCEEDED once cancellation is
+// requested.
 [[nodiscard]] Result<context::ContentChecksum> checksum_of_elements(
     const graph::Tensor& tensor, const KnownChecksums& known, const Cancellation& cancellation);
 

@@ -80,7 +80,7 @@ typedef struct eph_device_memory_api {
                       eph_computation_memory* out, eph_error* error) EPH_NOEXCEPT;
 
   /* Allocates a block of `size` > 0 bytes with the alignment of the memory. The host keeps blocks
-   * for later runs. EPH_FAIL if memory runs out. [required] [any] */
+   * for later runs. EPH_OUT_OF_MEMORY if there is none left. [required] [any] */
   int32_t (*allocate)(eph_provider* provider, uint32_t memory, uint64_t size, void** out_data,
                       eph_error* error) EPH_NOEXCEPT;
 

@@ -34,8 +34,8 @@ typedef struct eph_progress_api {
   void (*report)(const eph_host* host, double fraction, eph_string message) EPH_NOEXCEPT;
 
   /* 1 once the provider's current call should end, else 0. The call then frees what it made and
-   * returns EPH_MODEL_LOAD_CANCELED; the host leaves no partial context cache behind. A provider
-   * that never asks cannot be interrupted. Once 1, the answer stays 1 until that call returns.
+   * returns EPH_CANCELLED; the host leaves no partial context cache behind. A provider that never
+   * asks cannot be interrupted. Once 1, the answer stays 1 until that call returns.
    * [required] [any] */
   int32_t (*is_cancelled)(const eph_host* host) EPH_NOEXCEPT;
 } eph_progress_api;

@@ -54,8 +54,8 @@ typedef struct eph_run_provider_api {
   int32_t (*begin_run)(eph_provider* provider, const eph_run_config* config,
                        eph_error* error) EPH_NOEXCEPT;
 
-  /* Ends a run that was begun; `code` says how it went. A failure becomes that of the run, if that
-   * was successful so far. Null: nothing to do. [optional] [any] */
+  /* Ends a run that was begun; `code` says how it went, e.g. EPH_CANCELLED. A failure becomes that
+   * of the run, if that was successful so far. Null: nothing to do. [optional] [any] */
   int32_t (*end_run)(eph_provider* provider, uint64_t run_id, int32_t code,
                      eph_error* error) EPH_NOEXCEPT;
 

@@ -47,7 +47,8 @@ class ArrayView {
   return {text.data(), text.size()};
 }
 
-// A failure with its code. Any other exception counts as EPH_FAIL, and so does the code EPH_OK.
+// A failure with its code. std::bad_alloc counts as EPH_OUT_OF_MEMORY, any other exception as
+// EPH_FAIL, and so does the code EPH_OK.
 class Failure : public std::runtime_error {
  public:
   Failure(int32_t code, const std::string& message)
@@ -111,6 +112,7 @@ int32_t guard(eph_error* error, Body&& body) noexcept {
     return failure.code();
   } catch (const std::bad_alloc&) {
     set_message(error, "the plugin ran out of memory");
+    return EPH_OUT_OF_MEMORY;
   } catch (const std::exception& exception) {
     set_message(error, exception.what());
   } catch (...) {

@@ -197,7 +197,7 @@ void RowComputation::compute_block(eph::Run& run, RunState& state, const float* 
                                    float* output) const {
   const float* source = input;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+    if (run.is_cancelled()) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
     float* const target = i + 1 == steps_.size() ? output : state.inner[i % 2];
     state.execute(i, source, target);
     source = target;

@@ -280,6 +280,20 @@ TEST_F(CacheStoreSession, AnEntryThatItsProviderRefusesIsQuarantinedAndRebuilt) 
   }
 }
 
+TEST_F(CacheStoreSession, AnEntryIsNotToBlameForWantOfMemoryOrOfADevice) {
+  for (const StatusCode code : {StatusCode::kOutOfMemory, StatusCode::kDeviceLost}) {
+    const SessionOptions refusing =
+        options({{"fail", "restore"}, {"fail_code", std::to_string(static_cast<int>(code))}});
+    const CacheUse first = use(model_, refusing);
+    EXPECT_EQ(first.outcome, Outcome::kMiss);
+    const CacheUse second = use(model_, refusing);
+    EXPECT_EQ(second.outcome, Outcome::kUncached);
+    EXPECT_THAT(second.reason, HasSubstr(std::string(status_code_name(code))));
+    EXPECT_FALSE(std::filesystem::exists(quarantined(first.key)));
+    EXPECT_TRUE(std::filesystem::exists(entry(first.key)));
+  }
+}
+
 TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
   std::string logged;
   set_log_sink([&](LoggingLevel level, std::string_view message) {
@@ -344,7 +358,7 @@ TEST_F(CacheStoreSession, ACancelledWaitForTheStoreCancelsTheSession) {
     cancelled = true;
   });
   const auto session = Session::create(environment(), model_, patient);
-  EXPECT_EQ(session.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(session.status().code(), StatusCode::kCancelled);
 }
 
 TEST_F(CacheStoreSession, StandsBackWhereItHasNothingToDo) {

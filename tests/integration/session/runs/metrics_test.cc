@@ -133,9 +133,29 @@ TEST_F(MetricsTest, BlameNoProviderForInputsOrACancelledRun) {
   const std::atomic<bool> cancelled{true};
   EXPECT_FALSE(session->run(test::random_inputs(*session), {}, {.cancelled = &cancelled}).ok());
   EXPECT_EQ(runs("cancelled"), 1U);
+  const RunOptions late = {.deadline = std::chrono::steady_clock::now()};
+  EXPECT_FALSE(session->run(test::random_inputs(*session), {}, late).ok());
+  EXPECT_EQ(runs("expired"), 1U);
   EXPECT_EQ(value("ephost_failures_total", {"run", "INVALID_ARGUMENT"}), 1U);
-  EXPECT_EQ(value("ephost_failures_total", {"run", "FAIL"}), 1U);
-  for (const char* code : {"INVALID_ARGUMENT", "FAIL", "EP_FAIL"}) {
+  EXPECT_EQ(value("ephost_failures_total", {"run", "CANCELLED"}), 1U);
+  EXPECT_EQ(value("ephost_failures_total", {"run", "DEADLINE_EXCEEDED"}), 1U);
+  for (const char* code : {"INVALID_ARGUMENT", "CANCELLED", "DEADLINE_EXCEEDED", "EP_FAIL"}) {
+    EXPECT_EQ(value("ephost_provider_failures_total", {kScripted, "run", code}), 0U);
+  }
+}
+
+TEST_F(MetricsTest, BlameNoProviderThatSaysThatARunWasToEnd) {
+  for (const auto& [code, outcome] : {std::pair(1002, "cancelled"), std::pair(1003, "expired")}) {
+    for (const char* point : {"compute", "begin_run"}) {
+      auto session = create(scripted({{"fail", point}, {"fail_code", std::to_string(code)}}));
+      ASSERT_TRUE(session.ok());
+      EXPECT_FALSE(test::run(*session).ok());
+    }
+    EXPECT_EQ(runs(outcome), 2U);
+  }
+  EXPECT_EQ(runs("failed"), 0U);
+  for (const char* code : {"CANCELLED", "DEADLINE_EXCEEDED"}) {
+    EXPECT_EQ(value("ephost_failures_total", {"run", code}), 2U);
     EXPECT_EQ(value("ephost_provider_failures_total", {kScripted, "run", code}), 0U);
   }
 }

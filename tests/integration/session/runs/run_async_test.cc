@@ -205,7 +205,7 @@ TEST_F(RunAsyncTest, EndsRunsThatAreCancelled) {
   }
   cancelled = true;
   for (const RunOutcome& outcome : outcomes_.wait(kRuns)) {
-    EXPECT_EQ(outcome.status.code(), StatusCode::kFail);
+    EXPECT_EQ(outcome.status.code(), StatusCode::kCancelled);
     EXPECT_THAT(outcome.status.message(), HasSubstr("cancelled"));
   }
 }
@@ -219,6 +219,7 @@ TEST_F(RunAsyncTest, CountsTheDeadlineFromTheStart) {
     ASSERT_TRUE(session.run_async(input(1), {}, outcomes_.callback(), options).ok());
   }
   for (const RunOutcome& outcome : outcomes_.wait(kRuns)) {
+    EXPECT_EQ(outcome.status.code(), StatusCode::kDeadlineExceeded);
     EXPECT_THAT(outcome.status.message(), HasSubstr("the deadline of the run passed"));
   }
 }

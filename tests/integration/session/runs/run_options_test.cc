@@ -95,8 +95,10 @@ TEST_F(RunOptionsTest, EndsARunThatFails) {
 TEST_F(RunOptionsTest, EndsARunThatIsCancelled) {
   Session session = create(one());
   const std::atomic<bool> cancelled{true};
-  EXPECT_THAT(error_of(session, {.cancelled = &cancelled}), HasSubstr("cancelled before step 0"));
-  EXPECT_THAT(log_.text(), AllOf(HasSubstr("begin run"), HasSubstr("with code 1")));
+  const Status status = run(session, {.cancelled = &cancelled}).status();
+  EXPECT_EQ(status.code(), StatusCode::kCancelled);
+  EXPECT_THAT(status.message(), HasSubstr("cancelled before step 0"));
+  EXPECT_THAT(log_.text(), AllOf(HasSubstr("begin run"), HasSubstr("with code 1002")));
 }
 
 TEST_F(RunOptionsTest, FailsWhereARunCannotBeBegunAndEndsThoseThatWere) {
@@ -214,18 +216,18 @@ TEST_F(RunOptionsTest, EndsARunAtItsDeadline) {
   const auto start = std::chrono::steady_clock::now();
   const Status status = run(session, options).status();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("the deadline of the run passed: "),
                                       HasSubstr("the scripted run was cancelled")));
-  EXPECT_THAT(log_.text(), HasSubstr("with code 1"));
+  EXPECT_THAT(log_.text(), HasSubstr("with code 1003"));
 }
 
 TEST_F(RunOptionsTest, StartsNoStepAfterTheDeadline) {
   Session session = create(one());
   RunOptions options;
   options.set_timeout(std::chrono::nanoseconds(0));
-  EXPECT_THAT(error_of(session, options),
-              HasSubstr("the deadline of the run passed before step 0"));
+  EXPECT_THAT(run(session, options).status().to_string(),
+              HasSubstr("DEADLINE_EXCEEDED: the deadline of the run passed before step 0"));
   options.set_timeout(std::chrono::nanoseconds::max());
   EXPECT_EQ(*run(session, options), 10);
 }

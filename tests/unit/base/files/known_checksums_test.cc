@@ -65,7 +65,7 @@ TEST_F(KnownChecksumsTest, AreNotRememberedOfWhatWasCancelled) {
   const std::atomic<bool> cancelled = true;
   const fs::path path = dir_.write("large", std::string(size_t{40} << 20, 'a'));
   const auto checksum = checksums_.checksum_of(open(path).bytes(), Cancellation(&cancelled));
-  EXPECT_EQ(checksum.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(checksum.status().code(), StatusCode::kCancelled);
   EXPECT_FALSE(checksums_.find(open(path).bytes()));
 }
 

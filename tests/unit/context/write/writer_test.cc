@@ -463,11 +463,11 @@ TEST(ContextWriter, LeavesNothingWhenItIsCancelled) {
     ContextWriter writer =
         writer_of({.output_path = dir / "m_ctx.onnx", .cancellation = Cancellation(&cancelled)});
     cancelled = true;
-    EXPECT_EQ(writer.append(0, as_bytes("more")).code(), StatusCode::kModelLoadCanceled);
+    EXPECT_EQ(writer.append(0, as_bytes("more")).code(), StatusCode::kCancelled);
     graph::Model model = sample_model();
     const auto partitions = sample_partitions(model.graph);
     const auto written = std::move(writer).finish(std::move(model), partitions, {});
-    EXPECT_EQ(written.status().code(), StatusCode::kModelLoadCanceled);
+    EXPECT_EQ(written.status().code(), StatusCode::kCancelled);
   }
   EXPECT_THAT(files_in(dir.path()), IsEmpty());
 }

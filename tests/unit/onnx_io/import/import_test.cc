@@ -164,7 +164,7 @@ TEST(Import, EndsWhenItIsCancelled) {
   const std::atomic<bool> cancelled = true;
   const auto model = import_model(graph::Blob{std::as_bytes(std::span(bytes)), nullptr},
                                   {.cancellation = Cancellation(&cancelled)});
-  EXPECT_EQ(model.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(model.status().code(), StatusCode::kCancelled);
 }
 
 TEST(Import, ReadsDeclaredTypesAndSymbols) {

@@ -163,7 +163,7 @@ TEST(MemoryOrder, EndsWhenItIsCancelled) {
   const std::atomic<bool> cancelled = true;
   const auto order = order_for_memory(planned.graph, planned.execution, traits,
                                       {.cancellation = Cancellation(&cancelled)});
-  EXPECT_EQ(order.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(order.status().code(), StatusCode::kCancelled);
 }
 
 // Random graphs.

@@ -28,7 +28,7 @@ TEST(GrowingStack, RefusesToGrowBeyondItsLimit) {
   EXPECT_TRUE(stack.append(*element).ok());
   EXPECT_TRUE(stack.append(*element).ok());
   const Status status = stack.append(*element);
-  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
   EXPECT_THAT(status.message(), HasSubstr("out of memory: a scan output of 3 iterations cannot "
                                           "grow beyond 16 bytes"));
 }

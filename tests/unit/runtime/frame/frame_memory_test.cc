@@ -74,7 +74,7 @@ TEST(FrameMemory, ReportsTheValueThatItHasNoMemoryFor) {
   FrameMemory memory(machine.program());
   const graph::ValueId id = machine.program().graph().find_value("a");
   const Result<std::byte*> taken = memory.take(id, UINT64_MAX / 2);
-  EXPECT_EQ(taken.status().code(), StatusCode::kFail);
+  EXPECT_EQ(taken.status().code(), StatusCode::kOutOfMemory);
   EXPECT_NE(taken.status().message().find("\"a\""), std::string::npos) << taken.status().message();
 }
 

@@ -399,7 +399,7 @@ TEST(Frame, NamesTheNodeWhoseOutputHasNoMemory) {
   const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
   std::vector<Value> outputs;
   const Status status = machine.run({&x}, outputs);
-  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
   EXPECT_NE(status.message().find("out of memory"), std::string::npos);
   EXPECT_NE(status.message().find("(while making output \"y\" of Relu node"), std::string::npos)
       << status.message();
@@ -413,7 +413,7 @@ TEST(Frame, NamesTheStepThatNeedsMostOfABlockThatCannotBeAllocated) {
   graph.values[graph.find_value("y")].type = floats({2});
   graph.nodes[0].name = "large";
   const Machine machine(std::move(graph));
-  EXPECT_EQ(machine.creation().code(), StatusCode::kFail);
+  EXPECT_EQ(machine.creation().code(), StatusCode::kOutOfMemory);
   EXPECT_NE(machine.creation().message().find(
                 "out of memory: the block of intermediate values (1152921504606846976 bytes of it "
                 "for Relu node \"large\" on"),

@@ -234,7 +234,7 @@ TEST(ParallelFrame, EndsWhenTheCallerAsksForIt) {
   testing::observed().calls_before_stop = 1;
   std::vector<Value> outputs;
   const Status status = machine.run({&x}, outputs, &testing::observed().stop);
-  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_EQ(status.code(), StatusCode::kCancelled);
   EXPECT_NE(status.message().find("the run was cancelled before step"), std::string::npos)
       << status.message();
   testing::observed().stop = false;

@@ -37,7 +37,7 @@ TEST(StepOutputs, KeepWhatTheyHadWhereMemoryRunsOut) {
   const std::vector<int64_t> shape = {1, 3};
   ASSERT_TRUE(parts.outputs.allocate(id, ElementType::kFloat, shape).ok());
   const std::vector<int64_t> huge = {int64_t{1} << 58, 1, 1, 1, 1, 1, 1, 1, 1};
-  EXPECT_EQ(parts.outputs.allocate(id, ElementType::kFloat, huge).code(), StatusCode::kFail);
+  EXPECT_EQ(parts.outputs.allocate(id, ElementType::kFloat, huge).code(), StatusCode::kOutOfMemory);
   const eph_value& value = parts.values[id];
   EXPECT_EQ(std::vector(value.shape, value.shape + value.rank), shape);
 }

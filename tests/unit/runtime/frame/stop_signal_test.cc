@@ -40,9 +40,9 @@ TEST(StopSignal, FollowsTheDeadline) {
   body.begin_body(stop);
   EXPECT_TRUE(body.is_stopping());
   EXPECT_EQ(body.run_id(), 3U);
-  EXPECT_EQ(body.reason(), "the deadline of the run passed");
+  EXPECT_EQ(body.why_stopping().to_string(), "DEADLINE_EXCEEDED: the deadline of the run passed");
   stop.begin_run({.cancelled = &cancelled, .deadline = std::chrono::steady_clock::now()});
-  EXPECT_EQ(stop.reason(), "the run was cancelled");
+  EXPECT_EQ(stop.why_stopping().to_string(), "CANCELLED: the run was cancelled");
 }
 
 // Fails at its only step.
@@ -66,6 +66,26 @@ TEST(StopSignal, StopsWhenAParallelStepFailsHereOrInTheEnclosingRun) {
   EXPECT_TRUE(enclosing.is_stopping());
   EXPECT_TRUE(body.is_stopping());
   EXPECT_FALSE(body.is_cancelled());
+  EXPECT_EQ(body.why_stopping().code(), StatusCode::kFail);
+}
+
+TEST(StopSignal, MakesTheEndOfTheRunOfWhatItStopped) {
+  std::atomic<bool> cancelled{false};
+  StopSignal stop;
+  stop.begin_run({.cancelled = &cancelled});
+  const auto judged = [&](StatusCode code) { return stop.judge(Status(code, "no")).to_string(); };
+  EXPECT_EQ(judged(StatusCode::kEpFail), "EP_FAIL: no");
+  EXPECT_EQ(judged(StatusCode::kDeadlineExceeded), "DEADLINE_EXCEEDED: no");
+  EXPECT_TRUE(stop.why_stopping().ok());
+  cancelled = true;
+  EXPECT_TRUE(stop.judge(Status()).ok());
+  EXPECT_EQ(judged(StatusCode::kFail), "CANCELLED: the run was cancelled: no");
+  EXPECT_EQ(judged(StatusCode::kEpFail), "CANCELLED: the run was cancelled: no");
+  EXPECT_EQ(judged(StatusCode::kCancelled), "CANCELLED: no");
+  EXPECT_EQ(judged(StatusCode::kDeviceLost), "DEVICE_LOST: no");
+  stop.begin_run({.deadline = std::chrono::steady_clock::now()});
+  EXPECT_EQ(judged(StatusCode::kCancelled),
+            "DEADLINE_EXCEEDED: the deadline of the run passed: no");
 }
 
 }  // namespace

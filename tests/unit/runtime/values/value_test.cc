@@ -33,7 +33,7 @@ TEST(Value, RefusesShapesWithoutASize) {
 
 TEST(Value, ReportsMemoryThatIsNotThere) {
   const auto result = Value::allocate(ElementType::kUint8, {int64_t{1} << 60});
-  EXPECT_EQ(result.status().code(), StatusCode::kFail);
+  EXPECT_EQ(result.status().code(), StatusCode::kOutOfMemory);
   EXPECT_NE(result.status().message().find("out of memory"), std::string::npos);
 }
 

@@ -60,13 +60,14 @@ TEST(Metrics, CountHowThingsEnd) {
   };
   EXPECT_TRUE(end_with(Status::ok_status()).ok());
   EXPECT_FALSE(end_with(Status(StatusCode::kInvalidGraph, "no")).ok());
-  EXPECT_FALSE(end_with(Status(StatusCode::kModelLoadCanceled, "enough")).ok());
-  for (const char* outcome : {"succeeded", "failed", "cancelled"}) {
+  EXPECT_FALSE(end_with(Status(StatusCode::kCancelled, "enough")).ok());
+  EXPECT_FALSE(end_with(Status(StatusCode::kDeadlineExceeded, "late")).ok());
+  for (const char* outcome : {"succeeded", "failed", "cancelled", "expired"}) {
     EXPECT_EQ(value(metrics, "ephost_sessions_total", {outcome}), 1U) << outcome;
     EXPECT_EQ(value(metrics, "ephost_session_creation_seconds", {outcome}), 1U) << outcome;
   }
   EXPECT_EQ(value(metrics, "ephost_failures_total", {"session", "INVALID_GRAPH"}), 1U);
-  EXPECT_EQ(value(metrics, "ephost_failures_total", {"session", "MODEL_LOAD_CANCELED"}), 1U);
+  EXPECT_EQ(value(metrics, "ephost_failures_total", {"session", "CANCELLED"}), 1U);
 }
 
 TEST(Metrics, WithoutThemWorkIsDoneAllTheSame) {

@@ -195,8 +195,7 @@ TEST_F(FunctionInliningTest, EndsWhenItIsCancelled) {
   prepared.main.partitioning.owner = {partition::kUnassigned};
   const std::atomic<bool> cancelled = true;
   prepared.cancellation = Cancellation(&cancelled);
-  EXPECT_EQ(inlining_.inline_unclaimed(prepared, made_).status().code(),
-            StatusCode::kModelLoadCanceled);
+  EXPECT_EQ(inlining_.inline_unclaimed(prepared, made_).status().code(), StatusCode::kCancelled);
 }
 
 // The work of inlining a chain of `count` calls of different functions, measured in allocations,

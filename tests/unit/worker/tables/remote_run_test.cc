@@ -202,18 +202,18 @@ class MemoryOfTheHost : public ReplayedCalls {
 
 TEST_F(MemoryOfTheHost, IsLimitedForOutputs) {
   EXPECT_EQ(code_of(Replay().ask(allocate(16'000'000)).ask(allocate(16'500'000)).relay()), EPH_OK);
-  EXPECT_EQ(code_of(Replay().ask(allocate(17'000'000)).relay()), EPH_FAIL);
+  EXPECT_EQ(code_of(Replay().ask(allocate(17'000'000)).relay()), EPH_OUT_OF_MEMORY);
   EXPECT_THAT(error_.message, HasSubstr("may take 67108864 bytes"));
-  EXPECT_EQ(code_of(Replay().ask(allocate(INT64_MAX / 2)).relay()), EPH_FAIL);
+  EXPECT_EQ(code_of(Replay().ask(allocate(INT64_MAX / 2)).relay()), EPH_OUT_OF_MEMORY);
   EXPECT_THAT(error_.message, HasSubstr("may take 67108864 bytes"));
   EXPECT_EQ(code_of(Replay().ask(allocate(100)).relay()), EPH_OK);
 }
 
 TEST_F(MemoryOfTheHost, IsLimitedForValuesThatAreMadeInACall) {
-  EXPECT_EQ(code_of(Replay().ask(make_tensor(6'000'000), 3).relay()), EPH_FAIL);
+  EXPECT_EQ(code_of(Replay().ask(make_tensor(6'000'000), 3).relay()), EPH_OUT_OF_MEMORY);
   EXPECT_THAT(error_.message, HasSubstr("has 48000000 bytes when it asks for 24000000 more"));
   const std::string sequence = make_sequence(0, std::vector<uint32_t>(100'000, 2));
-  EXPECT_EQ(code_of(Replay().ask(make_tensor(1)).ask(sequence, 20).relay()), EPH_FAIL);
+  EXPECT_EQ(code_of(Replay().ask(make_tensor(1)).ask(sequence, 20).relay()), EPH_OUT_OF_MEMORY);
   EXPECT_EQ(code_of(Replay().ask(make_tensor(6'000'000), 2).relay()), EPH_OK);
 }
 

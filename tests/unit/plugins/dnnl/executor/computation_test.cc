@@ -74,7 +74,7 @@ TEST_F(DnnlComputation, StopsWhenTheRunIsCancelled) {
   FloatTensor input({1, 3, 8, 8});
   FloatTensor output(partition().graph->value_shape(partition().graph->outputs()[0]));
   FakeError error;
-  EXPECT_EQ(partition().run_with({&input}, {&output}, error, true), EPH_FAIL);
+  EXPECT_EQ(partition().run_with({&input}, {&output}, error, true), EPH_CANCELLED);
   EXPECT_EQ(error.message, "the run was cancelled");
 }
 

@@ -226,7 +226,7 @@ TEST_F(RowComputation, RefusesAMissingInputAndNeedsNoOutput) {
 
 TEST_F(RowComputation, StopsWhenTheRunIsCancelled) {
   const RunResult result = ComputationState(computation()).run(FloatTensor({1, 1, 12}), true);
-  EXPECT_EQ(result.code, EPH_FAIL);
+  EXPECT_EQ(result.code, EPH_CANCELLED);
   EXPECT_EQ(result.message, "the run was cancelled");
 }
 
