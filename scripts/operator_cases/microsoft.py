@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from operator_cases import messages
 from operator_cases.case import Case, array, floats, integers
 
 UINT8, INT8, INT32 = np.uint8, np.int8, np.int32
@@ -33,6 +34,9 @@ def cases():
     yield from multi_head_attentions()
     yield from grouped_attentions()
     yield from rotary_embeddings()
+    yield from experts()
+    yield from images()
+    yield from matrices()
 
 
 TYPES = ((UINT8, 100, 120, 133), (INT8, -7, 5, 11))
@@ -176,6 +180,7 @@ def fused_products():
     yield case("FusedMatMul", "both batches", [floats(6, 2, 5), floats(7, 2, 6)], transBatchA=1, transBatchB=1,
                transA=1, transB=1)
     yield case("FusedMatMul", "broadcast", [floats(3, 1, 5, 6), floats(4, 6, 7)], alpha=2.0)
+    yield case("NhwcFusedConv", "plain", [floats(1, 7, 8, 4), floats(6, 4, 3, 3), floats(6)], activation="Relu", **CONV)
     yield case("NhwcConv", "plain", [floats(1, 7, 8, 4), floats(6, 4, 3, 3), floats(6)], **CONV)
 
 
@@ -285,6 +290,9 @@ def grouped_attentions():
     yield attention("scaled", factors(5), [4, 4], 5, scale=0.3)
     yield attention("softcap", factors(5), [4, 4], 5, softcap=1.5)
     yield attention("step", factors(1), [6, 6], 7, cached)
+    for window in (1, 3, 9):
+        yield attention(f"window of {window}", factors(5), [4, 4], 5, local_window_size=window)
+        yield attention(f"step window of {window}", factors(1), [6, 6], 7, cached, local_window_size=window)
     yield attention("packed", [floats(2, 5, 8 * size), None, None], [4, 4], 5)
     for interleaved in (0, 1):
         rotary = {"do_rotary": 1, "rotary_interleaved": interleaved, "caches": angles}
@@ -303,3 +311,73 @@ def rotary_embeddings():
                    **given)
         yield case("RotaryEmbedding", f"part {interleaved}", [floats(2, 3, 32), positions, *angles], num_heads=2,
                    rotary_embedding_dim=8, **given)
+
+
+def experts():
+    hidden, inner, count = 12, 10, 5
+    for activation in ("relu", "gelu", "silu", "identity", "swiglu"):
+        first = inner * (2 if activation == "swiglu" else 1)
+        weights = [floats(count, first, hidden), floats(count, hidden, inner)]
+        biases = [floats(count, first), floats(count, hidden)]
+        given = {"activation_type": activation, "constant": (2, 3, 4, 5)}
+        if activation == "swiglu":
+            given |= {"swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0, "swiglu_limit": 7.0}
+        for k, normalizes in ((1, 0), (2, 0), (3, 1)):
+            x, router = floats(2, 8, hidden), floats(16, count)
+            name = f"{activation} {k} {normalizes}"
+            yield case("MoE", name, [x, router, weights[0], None, weights[1]], k=k,
+                       normalize_routing_weights=normalizes, **given)
+            yield case("MoE", f"{name} biases", [x, router, weights[0], biases[0], weights[1], biases[1]], k=k,
+                       normalize_routing_weights=normalizes, **given)
+    yield case("MoE", "rows", [floats(7, hidden), floats(7, count), floats(count, inner, hidden), None,
+                               floats(count, hidden, inner)], k=2)
+    yield case("MoE", "gated", [floats(7, hidden), floats(7, count), floats(count, inner, hidden), None,
+                                floats(count, hidden, inner), None, floats(count, inner, hidden)], k=2,
+               activation_type="silu")
+
+
+def images():
+    image = floats(2, 3, 5, 6)
+    for mode in ("bilinear", "nearest", "bicubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (0, 1):
+                yield case("GridSample", f"{mode} {padding} {corners}", [image, floats(2, 4, 7, 2, low=-1.3, high=1.3)],
+                           mode=mode, padding_mode=padding, align_corners=corners)
+    for name, pads, given in (("plain", [0, 0, 0, 0], {}), ("strides", [1, 0, 1, 2], {"strides": [2, 3]}),
+                              ("dilations", [1, 1, 0, 0], {"dilations": [2, 1]})):
+        yield case("ConvTransposeWithDynamicPads", name,
+                   [image, floats(3, 4, 3, 3), np.array(pads, np.int64), floats(4)], **given)
+    for channels_last, shape in ((0, (2, 6, 4, 5)), (1, (2, 4, 5, 6))):
+        for activation in (0, 1):
+            yield case("GroupNorm", f"{channels_last} {activation}", [floats(*shape), floats(6), floats(6)], groups=3,
+                       activation=activation, channels_last=channels_last)
+
+
+def matrices():
+    for upper in (0, 1):
+        for k in (-2, 0, 3):
+            yield case("Trilu", f"{upper} {k}", [floats(2, 4, 6), array(k, np.int64)], upper=upper)
+    yield case("Trilu", "no k", [integers(5, 4)])
+    for shape in ((4, 4), (2, 3, 5, 5), (1, 1)):
+        yield case("Inverse", "x".join(map(str, shape)), [floats(*shape)])
+    yield SparseCase("SparseToDenseMatMul", "alpha", [sparse(np.float32, 6, 4), floats(4, 5)], 17,
+                     domain="com.microsoft", version=1, constant=(0,), alpha=0.5)
+
+
+def sparse(dtype, rows, columns):
+    numbers = np.arange(rows * columns).reshape(rows, columns)
+    return np.where(numbers % 3 == 1, numbers + 1, 0).astype(dtype)
+
+
+class SparseCase(Case):
+    """The first input is an initializer in COO form, of which ONNX Runtime makes a dense one and refuses it."""
+
+    def model(self):
+        made = super().model()
+        dense = next(one for one in made.graph.initializer if one.name == "x0")
+        made.graph.initializer.remove(dense)
+        at = np.flatnonzero(self.inputs[0]).astype(np.int64)
+        stored = made.graph.sparse_initializer.add(dims=self.inputs[0].shape)
+        stored.values.CopyFrom(messages.message_of(self.inputs[0].flatten()[at], "x0"))
+        stored.indices.CopyFrom(messages.message_of(at, "x0_indices"))
+        return made

@@ -8,6 +8,7 @@
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_maker.h"
 #include "plugins/dnnl/library/threads.h"
+#include "tests/primitives/random_primitive.h"
 #include "tests/primitives/random_recipe.h"
 
 namespace ephost_dnnl::test {
@@ -18,9 +19,9 @@ const dnnl::engine& engine() {
   return one;
 }
 
-std::string implementation(const Step& step) {
+std::string implementation(const dnnl::primitive& primitive) {
   dnnl::primitive_desc_base descriptor;
-  descriptor.reset(const_cast<dnnl_primitive_desc_t>(step.primitive.get_primitive_desc()), true);
+  descriptor.reset(const_cast<dnnl_primitive_desc_t>(primitive.get_primitive_desc()), true);
   return descriptor.impl_info_str();
 }
 
@@ -34,16 +35,15 @@ std::string post_ops_text(const Op& op) {
   return text;
 }
 
-void count(const std::string& kind, const Step& step, const Op* op,
+void count(const std::string& kind, const dnnl::primitive& primitive, const std::string& post_ops,
            const std::optional<StepTouch>& touch, uint64_t seed, Sweep& sweep) {
   SweepCounts& counts = sweep.by_kind[kind];
   ++counts.configurations;
   if (!touch) return;
   ++(touch->touch.is_write ? counts.writes : counts.reads);
-  std::string what = kind + ", " + implementation(step);
-  if (op != nullptr) what += post_ops_text(*op);
-  what += touch->touch.is_write ? ", writes around argument " : ", reads around argument ";
-  what += std::to_string(touch->argument);
+  const std::string what = kind + ", " + implementation(primitive) + post_ops +
+                           (touch->touch.is_write ? ", writes" : ", reads") + " around argument " +
+                           std::to_string(touch->argument);
   const auto [entry, is_new] = sweep.touching.try_emplace(what, 0, seed);
   ++entry->second.first;
 }
@@ -59,7 +59,8 @@ void run_steps(const Program& program, const Recipe& recipe, const RandomRecipe&
     const std::string other = step.op == kNoOp ? "reorder" : "source of a layout";
     try {
       const std::optional<StepTouch> touch = find_touch(program, i, step.primitive, engine());
-      count(is_tested ? made.kind : other, step, is_tested ? &tested : nullptr, touch, seed, sweep);
+      count(is_tested ? made.kind : other, step.primitive, is_tested ? post_ops_text(tested) : "",
+            touch, seed, sweep);
     } catch (const StepFailed&) {
       ++sweep.by_kind[made.kind].refused;
     }
@@ -82,10 +83,7 @@ void check_choice(const RandomRecipe& made, Sweep& sweep) {
   }
 }
 
-}  // namespace
-
-void sweep_one(uint64_t seed, Sweep& sweep) {
-  const ThreadScope scope(static_cast<int>(1 + seed % 3));
+void sweep_recipe(uint64_t seed, Sweep& sweep) {
   const RandomRecipe made = make_random_recipe(seed);
   Recipe recipe = made.partition.recipe;
   Op& tested = recipe.ops[made.tested];
@@ -105,6 +103,28 @@ void sweep_one(uint64_t seed, Sweep& sweep) {
     }
   }
   check_choice(made, sweep);
+}
+
+void sweep_primitive(uint64_t seed, Sweep& sweep) {
+  const RandomPrimitive made(seed, engine());
+  ++sweep.by_kind[made.kind()].recipes;
+  for (std::size_t i = 0; i < kMaxFailedPrimitives; ++i) {
+    try {
+      const auto [primitive, arguments] = made.implementation(i);
+      const std::optional<StepTouch> touch = find_touch(primitive, arguments, engine());
+      count(made.kind(), primitive, made.post_ops_text(), touch, seed, sweep);
+    } catch (const dnnl::error&) {
+      break;  // there are no more
+    }
+  }
+}
+
+}  // namespace
+
+void sweep_one(uint64_t seed, Sweep& sweep) {
+  const ThreadScope scope(static_cast<int>(1 + seed % 3));
+  sweep_recipe(seed, sweep);
+  sweep_primitive(seed, sweep);
 }
 
 }  // namespace ephost_dnnl::test

@@ -1,4 +1,5 @@
-// sweep.h: runs every primitive that the library offers for random recipes in guarded memory.
+// sweep.h: runs every primitive that the library offers for random recipes in guarded memory, and
+// those for random operations on types that recipes do not have.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 namespace ephost_dnnl::test {
 
 struct SweepCounts {
-  uint64_t recipes = 0;
+  uint64_t recipes = 0;            // or operations on other types
   uint64_t configurations = 0;     // steps that ran, each with one primitive
   uint64_t refused = 0;            // steps that the library refused to run
   uint64_t writes = 0, reads = 0;  // of those that ran, accesses to memory beyond their arguments
@@ -22,7 +23,7 @@ struct Sweep {
   std::map<std::string, std::pair<uint64_t, uint64_t>> touching;
 };
 
-// Adds one recipe.
+// Adds one recipe and one operation on other types.
 void sweep_one(uint64_t seed, Sweep& sweep);
 
 }  // namespace ephost_dnnl::test

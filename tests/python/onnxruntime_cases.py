@@ -134,6 +134,27 @@ class Values(PackageTest):
         with self.assertRaises(ort.InvalidArgument):
             ort.OrtValue(ephost._ephost.Value()).as_sparse_tensor()
 
+    def test_sparse_operands_are_multiplied(self):
+        a = np.array([[0, 2, 0, 0], [0, 0, 0, -3], [1, 0, 0, 0]], np.float32)
+        b = np.arange(8, dtype=np.float32).reshape(4, 2)
+        at = np.flatnonzero(a)
+        stated = helper.make_sparse_tensor(numpy_helper.from_array(a.flatten()[at], "A"),
+                                           numpy_helper.from_array(at, "i"), list(a.shape))
+        product = helper.make_node("SparseToDenseMatMul", ["A", "B"], ["Y"], domain="com.microsoft", alpha=0.5)
+        constant = helper.make_node("Constant", [], ["A"], sparse_value=stated)
+        operand = helper.make_sparse_tensor_value_info("A", TensorProto.FLOAT, list(a.shape))
+        given = ort.SparseTensor.sparse_coo_from_numpy(list(a.shape), a.flatten()[at], at, ort.OrtDevice.make("cpu", 0))
+        for nodes, inputs, initializers in (([constant], [], []), ([], [], [stated]), ([], [operand], [])):
+            graph = helper.make_graph([*nodes, product], "g", [info("B", TensorProto.FLOAT, [4, 2]), *inputs],
+                                      [info("Y", TensorProto.FLOAT, [3, 2])], sparse_initializer=initializers)
+            model = helper.make_model(graph, ir_version=8, opset_imports=[
+                helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)])
+            session = ort.InferenceSession(model.SerializeToString())
+            value, = session.run_with_ort_values(["Y"], {
+                "B": ort.OrtValue.ortvalue_from_numpy(b),
+                **({"A": ort.OrtValue.ort_value_from_sparse_tensor(given)} if inputs else {})})
+            np.testing.assert_array_equal(value.numpy(), 0.5 * a @ b)
+
     def test_bytes_without_a_type_are_texts(self):
         session = ort.InferenceSession(identity_of(TensorProto.STRING))
         for given, texts in ((np.array([b"must", b"have"], np.void), ["must", "have"]),

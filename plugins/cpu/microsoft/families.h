@@ -60,6 +60,10 @@ Definitions define_quantized_lstm();
 Table gather_block_quantized_kernels();
 Definitions define_gather_block_quantized();
 
+Table moe_kernels();
+Definitions define_moe();
+Refusals moe_refusals();
+
 Table inverse_kernels();
 Definitions define_inverse();
 

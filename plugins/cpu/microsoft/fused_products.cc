@@ -1,4 +1,4 @@
-// FusedMatMul and FusedGemm.
+// FusedMatMul, FusedGemm, and SparseToDenseMatMul, whose sparse operand the host makes dense.
 #include <utility>
 
 #include "plugins/cpu/core/odometer.h"
@@ -145,6 +145,58 @@ class FusedMatMul final : public Kernel {
   Products products_;
 };
 
+constexpr const char* kScalesIntegers = "attribute alpha is not 1 for a product of integers";
+
+// Inputs: A and B, which are matrices.
+class SparseToDenseMatMul final : public Kernel {
+ public:
+  explicit SparseToDenseMatMul(const NodeContext& context)
+      : Kernel(context), of_floats_(context), alpha_(context.node().get_float("alpha", 1)) {
+    shape_.transpose_a = context.node().get_int("transA", 0) != 0;
+    shape_.transpose_b = context.node().get_int("transB", 0) != 0;
+  }
+
+  std::unique_ptr<eph::State> create_state() override { return of_floats_.create_state(); }
+
+ protected:
+  void run(eph::Run& run, eph::State* state) override {
+    const eph_value& a = *run.input(0);
+    const eph_value& b = *run.input(1);
+    if (a.rank != 2 || b.rank != 2) {
+      fail("A " + to_string(dims_of(a)) + " and B " + to_string(dims_of(b)) + " are not matrices");
+    }
+    if (is_float(a.element_type)) return of_floats_.compute(run, state);
+    if (alpha_ != 1) fail(kScalesIntegers);
+    ProductShape shape = shape_;
+    shape.m = a.shape[shape.transpose_a ? 1 : 0];
+    shape.k = a.shape[shape.transpose_a ? 0 : 1];
+    shape.n = b.shape[shape.transpose_b ? 0 : 1];
+    if (shape.k != b.shape[shape.transpose_b ? 1 : 0]) {
+      fail("the inner dimensions of A " + to_string(dims_of(a)) + " and B " +
+           to_string(dims_of(b)) + " differ");
+    }
+    const eph_value& y = allocate_output(run, 0, a.element_type, {shape.m, shape.n});
+    dispatch<uint32_t, uint64_t>(unsigned_of(a.element_type), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      multiply_plain(shape, data<T>(a), data<T>(b), data<T>(y));
+    });
+  }
+
+ private:
+  static bool is_float(int32_t type) {
+    return type == EPH_ELEMENT_FLOAT || type == EPH_ELEMENT_DOUBLE;
+  }
+  // Sums of either kind have the same bits.
+  static int32_t unsigned_of(int32_t type) {
+    if (type == EPH_ELEMENT_INT32) return EPH_ELEMENT_UINT32;
+    return type == EPH_ELEMENT_INT64 ? int32_t{EPH_ELEMENT_UINT64} : type;
+  }
+
+  FusedMatMul of_floats_;
+  float alpha_;
+  ProductShape shape_;
+};
+
 // The activation of a node of FusedGemm, or why it is not supported.
 std::string read_gemm_activation(const eph::NodeView& node, Activation& activation) {
   std::string why_not;
@@ -186,7 +238,15 @@ class FusedGemm final : public Kernel {
 constexpr KernelEntry kFusedProductKernels[] = {
     {"FusedMatMul", 1, 1, kTwoAlike, kTwoFloats, &make<FusedMatMul>, kMicrosoft},
     {"FusedGemm", 1, 1, kTwoOrThreeAlike, kThreeFloats, &make<FusedGemm>, kMicrosoft},
+    {"SparseToDenseMatMul", 1, 1, kTwoAlike, kInputTypes<kWideNumbers, kWideNumbers>,
+     &make<SparseToDenseMatMul>, kMicrosoft},
 };
+
+std::string why_refused_sparse(const NodeContext& context) {
+  const int32_t type = context.input_type(0);
+  const bool is_integer = type != EPH_ELEMENT_UNDEFINED && ((kWideInts >> type) & 1) != 0;
+  return is_integer && context.node().get_float("alpha", 1) != 1 ? kScalesIntegers : "";
+}
 
 std::string why_refused_gemm(const NodeContext& context) {
   Activation activation;
@@ -214,6 +274,12 @@ void infer_matmul(eph::Inference& node) {
                            operand_of(node, 1, "transB", "transBatchB")));
 }
 
+void infer_matrices(eph::Inference& node) {
+  infer::check_rank(infer::shape_of(node, 0), {2}, "A");
+  infer::check_rank(infer::shape_of(node, 1), {2}, "B");
+  infer_matmul(node);
+}
+
 void infer_fused_gemm(eph::Inference& node) {
   infer::check_rank(infer::shape_of(node, 0), {2}, "A");
   infer::check_rank(infer::shape_of(node, 1), {2}, "B");
@@ -230,7 +296,8 @@ constexpr uint64_t kGemmTypes = kFloat | kTypeSet<EPH_ELEMENT_FLOAT16> | kWideIn
 Table fused_product_kernels() { return kFusedProductKernels; }
 
 Refusals fused_product_refusals() {
-  static constexpr Refusal kRefusals[] = {{"FusedGemm", &why_refused_gemm}};
+  static constexpr Refusal kRefusals[] = {{"FusedGemm", &why_refused_gemm},
+                                          {"SparseToDenseMatMul", &why_refused_sparse}};
   return kRefusals;
 }
 
@@ -262,6 +329,15 @@ Definitions define_fused_products() {
           .attribute("transA", 0)
           .attribute("transB", 0)
           .infer(&infer_fused_gemm),
+      eph::Operator(kMicrosoft, "SparseToDenseMatMul", 1)
+          .description("alpha * A' * B, where A is sparse in the model and dense in a run.")
+          .input("A", "T", kWideNumbers)
+          .input("B", "T", kWideNumbers)
+          .output("Y", "T", kWideNumbers)
+          .attribute("alpha", 1.0F)
+          .attribute("transA", 0)
+          .attribute("transB", 0)
+          .infer(&infer_matrices),
   };
 }
 

@@ -19,6 +19,7 @@ constexpr MicrosoftFamily kFamilies[] = {
     {quantized_where_kernels, define_quantized_where, nullptr},
     {gather_block_quantized_kernels, define_gather_block_quantized, nullptr},
     {onnx_operator_kernels, define_onnx_operators, nullptr},
+    {moe_kernels, define_moe, moe_refusals},
     {inverse_kernels, define_inverse, nullptr},
     {integer_product_kernels, define_integer_products, integer_product_refusals},
     {matmul_nbits_kernels, define_matmul_nbits, matmul_nbits_refusals},

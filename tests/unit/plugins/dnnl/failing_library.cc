@@ -4,6 +4,9 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
+#include <vector>
+
+#include "tests/unit/plugins/dnnl/guarded_library.h"
 
 namespace ephost::test {
 namespace {
@@ -68,22 +71,37 @@ void StrayingLibrary::stray(const Execution& execution, const_dnnl_memory_t outp
   }
 }
 
+namespace {
+
+// Calls the library itself, and touches what is to be touched.
+dnnl_status_t execute_straying(const_dnnl_primitive_t primitive, dnnl_stream_t stream,
+                               const std::vector<dnnl_exec_arg_t>& arguments) {
+  using Function = decltype(&dnnl_primitive_execute);
+  static const auto execute =
+      reinterpret_cast<Function>(dlsym(RTLD_NEXT, "dnnl_primitive_execute"));
+  if (StrayingLibrary* const strayed = straying) {
+    for (const auto& [argument, memory] : arguments) {
+      if (argument == DNNL_ARG_DST) strayed->stray(describe(primitive), memory);
+    }
+  }
+  return execute(primitive, stream, static_cast<int>(arguments.size()), arguments.data());
+}
+
+dnnl_status_t execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream,
+                      const std::vector<dnnl_exec_arg_t>& arguments) {
+  FailingLibrary* const library = current;
+  if (library != nullptr && library->fails(describe(primitive))) return dnnl_runtime_error;
+  GuardedLibrary* const guarded = GuardedLibrary::current();
+  if (guarded == nullptr) return execute_straying(primitive, stream, arguments);
+  return guarded->execute(describe(primitive).implementation, primitive, stream, arguments,
+                          &execute_straying);
+}
+
+}  // namespace
 }  // namespace ephost::test
 
 extern "C" dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive,
                                                 dnnl_stream_t stream, int count,
                                                 const dnnl_exec_arg_t* arguments) {
-  using Execute = decltype(&dnnl_primitive_execute);
-  static const auto execute = reinterpret_cast<Execute>(dlsym(RTLD_NEXT, "dnnl_primitive_execute"));
-  ephost::test::FailingLibrary* library = ephost::test::current;
-  if (library != nullptr && library->fails(ephost::test::describe(primitive))) {
-    return dnnl_runtime_error;
-  }
-  if (ephost::test::StrayingLibrary* const strayed = ephost::test::straying) {
-    for (int i = 0; i < count; ++i) {
-      if (arguments[i].arg != DNNL_ARG_DST) continue;
-      strayed->stray(ephost::test::describe(primitive), arguments[i].memory);
-    }
-  }
-  return execute(primitive, stream, count, arguments);
+  return ephost::test::execute(primitive, stream, {arguments, arguments + count});
 }

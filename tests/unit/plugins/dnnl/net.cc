@@ -1,10 +1,13 @@
 #include "tests/unit/plugins/dnnl/net.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+
+#include "tests/unit/plugins/dnnl/guarded_library.h"
 
 namespace ephost::test {
 namespace {
@@ -257,7 +260,9 @@ std::vector<std::vector<float>> Partition::run(const Net& net) {
   for (FloatTensor& input : inputs) input_pointers.push_back(&input);
   for (FloatTensor& output : outputs) output_pointers.push_back(&output);
   FakeError error;
+  const GuardedLibrary library;
   EXPECT_EQ(run_with(input_pointers, output_pointers, error), EPH_OK) << error.message;
+  EXPECT_THAT(library.touches(), ::testing::IsEmpty());
   std::vector<std::vector<float>> results;
   for (const FloatTensor& output : outputs) results.push_back(output.values());
   return results;

@@ -97,7 +97,8 @@ class Partition {
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 
-  // Runs on the net's values and returns the outputs in the graph's order.
+  // Runs on the net's values, with every primitive in guarded memory, and returns the outputs in
+  // the graph's order.
   std::vector<std::vector<float>> run(const Net& net);
   // The status code of one call, for calls that fail.
   int32_t run_with(std::vector<FloatTensor*> inputs, std::vector<FloatTensor*> outputs,

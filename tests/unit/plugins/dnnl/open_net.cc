@@ -1,9 +1,12 @@
 #include "tests/unit/plugins/dnnl/open_net.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cassert>
 #include <random>
+
+#include "tests/unit/plugins/dnnl/guarded_library.h"
 
 namespace ephost::test {
 namespace {
@@ -97,7 +100,9 @@ RunResult ComputationState::run(const FloatTensor& input, bool cancelled) {
   run.cancelled = cancelled;
   FakeError error;
   RunResult result;
+  const GuardedLibrary library;
   result.code = computation_->api->compute(computation_, state_, &run, &error);
+  EXPECT_THAT(library.touches(), ::testing::IsEmpty());
   result.message = error.message;
   result.shape = run.result_shape();
   result.data = run.result();

@@ -1,7 +1,7 @@
 // Everything that lowering and fusion can request from oneDNN, compared with the reference: pairs
 // and triples of post-ops, each kind of primitive that takes them, tensors in the layouts that
-// convolutions choose, and channels that do not fill a vector. CMakeLists.txt runs this for several
-// instruction sets, as each has kernels of its own.
+// convolutions choose, and channels that do not fill a vector. Every primitive runs in guarded
+// memory. CMakeLists.txt runs this for several instruction sets, as each has kernels of its own.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "plugins/dnnl/library/guarded_memory.h"
 #include "plugins/dnnl/recipe/type_rules.h"
 #include "tests/unit/plugins/dnnl/net.h"
 
@@ -26,8 +28,15 @@ int64_t quantized(float x, const Conversion& op) {
 template <class Byte, class From>
 void expect_text(const Conversion& op, ElementType from, const std::vector<From>& elements,
                  const std::vector<float>& floats) {
+  const auto kernel = make_quantization(op, from, std::ssize(elements));
   std::vector<Byte> result(elements.size());
-  make_quantization(op, from, std::ssize(elements))->run(elements.data(), result.data());
+  for (const auto side : {GuardedMemory::Side::kBehind, GuardedMemory::Side::kBefore}) {
+    const GuardedMemory memory({elements.size() * sizeof(From), result.size()}, side);
+    std::memcpy(memory.data(0), elements.data(), elements.size() * sizeof(From));
+    kernel->run(memory.data(0), memory.data(1));
+    EXPECT_FALSE(memory.touch());
+    std::memcpy(result.data(), memory.data(1), result.size());
+  }
   for (std::size_t i = 0; i < result.size(); ++i) {
     ASSERT_EQ(int64_t{result[i]}, quantized(floats[i], op))
         << floats[i] << " / " << op.output_scale << " + " << op.output_zero_point;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "host/conformance/random/dice.h"
+#include "tests/unit/plugins/dnnl/guarded_library.h"
 #include "tests/unit/plugins/dnnl/open_net.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
@@ -246,7 +247,9 @@ TEST(RowComputations, ComputeLargeTensorsInBlocks) {
     const Array input = OpenNet::random_input({rows, 4}, 2);
     FakeRun fake({FloatTensor(input.shape, {input.data.begin(), input.data.end()})});
     eph::Run view(&fake);
+    const GuardedLibrary library;
     computation.compute(view, computation.create_state().get());
+    EXPECT_THAT(library.touches(), ::testing::IsEmpty());
     return fake.result();
   };
   for (const int64_t max_elements : {1, 27, 36, 90}) {  // 1, 3, 4 and 10 rows of 9

@@ -1,5 +1,6 @@
 // What becomes of primitives that leave their arguments when they are tried, through the C ABI.
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -92,6 +93,22 @@ TEST(DnnlStray, RefusesAPartitionWhoseEveryPrimitiveTouchesOtherMemory) {
   EXPECT_THAT(session.compile(net.graph(), error, code), IsEmpty());
   EXPECT_EQ(code, EPH_EP_FAIL);
   EXPECT_THAT(error.message, HasSubstr("oneDNN has no primitive for Convolution"));
+}
+
+// What a trial does not see, as it runs on zeros, the comparisons with the reference do.
+TEST(DnnlStray, ComparisonsWithTheReferenceNoticeWhatTouchesMemoryInARun) {
+  for (const auto& [distance, writes] : kAccesses) {
+    SCOPED_TRACE(distance);
+    Net net;
+    build(net);
+    ProviderSession session(1);
+    const auto partitions = session.compile(net.graph());
+    StrayingLibrary straying(
+        [](const Execution& execution) { return execution.kind == dnnl_convolution; }, distance,
+        writes);
+    EXPECT_NONFATAL_FAILURE(expect_reference(net, *partitions.at(0)), "argument 17");
+    EXPECT_EQ(straying.accesses(), 2);  // on either side
+  }
 }
 
 }  // namespace
