@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "host/cli/exit_status.h"
+#include "host/cli/arguments/exit_status.h"
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
 #include "host/cli/measure/peak_memory.h"
 #include "host/cli/measure/statistics.h"
 #include "host/cli/measure/temporary_folder.h"
-#include "host/cli/options.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/report.h"
 
 namespace ephost::cli {
