@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks who includes whom. The tables below are the architecture (ARCHITECTURE.md), line by line.
+"""Checks who includes whom: modules by the table of host/modules.txt, folders of large modules by having no circles, and
+headers of third parties by the tables below.
 
 Prints every breach and exits with 1 if there is one.
 """
@@ -10,28 +11,19 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
-# Folder of host/: the others that it may include.
-ALLOWED = {
-    "base": "",
-    "manifest": "base",
-    "trust": "base manifest",
-    "graph": "base",
-    "onnx_io": "base graph",
-    "plugin": "base manifest trust",
-    "optimize": "base graph",
-    "partition": "base graph",
-    "plan": "base graph partition",
-    "bridge": "base graph manifest onnx_io partition plan plugin",
-    "worker": "base layers manifest plugin",
-    "layers": "base manifest plugin",
-    "context": "base graph onnx_io",
-    "runtime": "base graph optimize plan bridge",
-    "session": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime trust worker",
-    "api": "base graph runtime session",
-    "conformance": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime session trust worker",
-    "cli": "base manifest trust",
-    "python": "",
-}
+
+def read_modules():
+    """Module, a folder of host/ -> the others that it may include, from the lowest module up."""
+    lines = (ROOT / "host/modules.txt").read_text().splitlines()
+    stated = (line.partition(":") for line in lines if line and not line.startswith("#"))
+    return {module: allowed.split() for module, _, allowed in stated}
+
+
+ALLOWED = read_modules()
+
+# Modules whose folders, the rooms, include each other in one direction only. What lies in the folder of the module
+# itself is a room, too.
+WITH_ROOMS = ("session", "worker", "conformance", "cli")
 
 # Public headers of values that the library and its applications have in common. They reach no function of the library.
 VALUES = re.compile(r"ephost/(status|element_type|float16|types/.+)\.h")
@@ -84,6 +76,11 @@ def module_of(file):
     return "/".join(file.split("/")[:2])
 
 
+def room_of(file):
+    """host/cli/report/table.h -> host/cli/report"""
+    return file.rpartition("/")[0]
+
+
 def public_breaches(file, headers, includes):
     """Of a header of the public API: it includes the standard library and its like, nothing of the host."""
     for header in headers:
@@ -99,11 +96,41 @@ def host_breaches(file, headers):
     for header in headers:
         if header.startswith("host/"):
             target = header.split("/")[1]
-            if target != folder and target not in ALLOWED[folder].split():
+            if target != folder and target not in ALLOWED[folder]:
                 yield f"{file} includes {header}"
         elif header.startswith("ephost/") and not SDK_HEADER.fullmatch(header) and not VALUES.fullmatch(header):
             if folder not in PUBLIC or not PUBLIC[folder].fullmatch(header):
                 yield f"{file} includes {header}, which is not for {folder}"
+
+
+def in_circles(edges):
+    """The sets of nodes, each in the order of the alphabet, that reach each other. `edges`: node -> nodes."""
+    def reached_from(node):
+        found, left = set(), [node]
+        while left:
+            for other in edges.get(left.pop(), ()):
+                if other not in found:
+                    found.add(other)
+                    left.append(other)
+        return found
+
+    reached = {node: reached_from(node) for node in edges}
+    return {tuple(sorted(other for other in reached[node] if node in reached.get(other, ())))
+            for node in edges if node in reached[node]}
+
+
+def room_breaches(module, includes):
+    """Each include between rooms of the module that include each other, directly or by way of others."""
+    between = [(file, header) for file, headers in includes.items() if file.startswith(f"host/{module}/")
+               for header in headers
+               if header.startswith(f"host/{module}/") and room_of(header) != room_of(file)]
+    edges = {}
+    for file, header in between:
+        edges.setdefault(room_of(file), set()).add(room_of(header))
+    for circle in sorted(in_circles(edges)):
+        for file, header in between:
+            if room_of(file) in circle and room_of(header) in circle:
+                yield f"{file} includes {header}, in a circle of {', '.join(circle)}"
 
 
 def third_party(header):
@@ -113,7 +140,9 @@ def third_party(header):
 def breaches(includes):
     for folder in (path.name for path in (ROOT / "host").iterdir() if path.is_dir()):
         if folder not in ALLOWED and folder != "include":
-            yield f"host/{folder} is not in the table"
+            yield f"host/{folder} is not in host/modules.txt"
+    for module in WITH_ROOMS:
+        yield from room_breaches(module, includes)
     exposed = set()  # headers through which a third-party type could leave its folder
     for file, headers in includes.items():
         if file.startswith("host/include/ephost/"):

@@ -7,7 +7,7 @@
 #include "host/api/handles.h"
 #include "host/api/report.h"
 #include "host/api/tables.h"
-#include "host/session/devices/device_listing.h"
+#include "host/session/environment/device_listing.h"
 
 namespace ephost::api {
 namespace {

@@ -16,10 +16,10 @@
 
 #include "host/base/format.h"
 #include "host/runtime/values/value.h"
-#include "host/session/environment.h"
-#include "host/session/exception_barrier.h"
-#include "host/session/session.h"
-#include "host/session/session_options.h"
+#include "host/session/config/session_options.h"
+#include "host/session/environment/environment.h"
+#include "host/session/environment/exception_barrier.h"
+#include "host/session/facade/session.h"
 
 struct ephost_status {
   int32_t code;

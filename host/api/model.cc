@@ -6,7 +6,7 @@
 #include "host/api/key_values.h"
 #include "host/api/report.h"
 #include "host/api/tables.h"
-#include "host/session/caching/compile_model.h"
+#include "host/session/compile/compile_model.h"
 #include "host/session/tools/partition_model.h"
 #include "host/session/tools/plan_model.h"
 #include "host/session/tools/verify_context.h"

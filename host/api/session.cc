@@ -1,4 +1,4 @@
-#include "host/session/session.h"
+#include "host/session/facade/session.h"
 
 #include <array>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "host/api/run_options.h"
 #include "host/api/tables.h"
 #include "host/base/format.h"
-#include "host/session/session_state.h"
+#include "host/session/facade/session_state.h"
 
 // Bindings keep it.
 struct ephost_session {

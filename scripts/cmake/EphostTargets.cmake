@@ -61,9 +61,20 @@ function(ephost_check_containers target scope)
   endif()
 endfunction()
 
+# EPHOST_MODULES: the modules of the host, from the lowest up; EPHOST_INCLUDES_<module>: those that it may include.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/host/modules.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/host/modules.txt lines REGEX "^[a-z_]+:")
+set(EPHOST_MODULES "")
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^([a-z_]+): *(.*)$" line "${line}")
+  list(APPEND EPHOST_MODULES ${CMAKE_MATCH_1})
+  string(REPLACE " " ";" EPHOST_INCLUDES_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
+
 # ephost_add_module(<name> SOURCES ... [DEPENDS module ...] [LIBRARIES library ...] [PUBLIC_LIBRARIES library ...])
-# Declares host/<name> as the static target ephost_<name>. DEPENDS names the modules whose headers it may include;
-# LIBRARIES are third-party ones that stay behind its own headers, PUBLIC_LIBRARIES those that its headers include.
+# Declares host/<name> as the static target ephost_<name>, which links the modules that it may include. DEPENDS names
+# others; LIBRARIES are third-party ones that stay behind its own headers, PUBLIC_LIBRARIES those that its headers
+# include.
 function(ephost_add_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
   ephost_add_module_variant(${name} "")
@@ -80,7 +91,8 @@ macro(ephost_add_module_variant name suffix)
   target_include_directories(${target} PUBLIC
     ${PROJECT_SOURCE_DIR} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/host/include>)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  list(TRANSFORM arg_DEPENDS REPLACE "(.+)" "ephost_\\1${suffix}" OUTPUT_VARIABLE depends)
+  set(depends ${EPHOST_INCLUDES_${name}} ${arg_DEPENDS})
+  list(TRANSFORM depends REPLACE "(.+)" "ephost_\\1${suffix}")
   target_link_libraries(${target}
     PUBLIC ${depends} ${arg_PUBLIC_LIBRARIES} PRIVATE ephost_build_flags ${arg_LIBRARIES})
 endmacro()

@@ -12,7 +12,7 @@
 #include "host/graph/extract.h"
 #include "host/manifest/choose.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/environment_state.h"
+#include "host/session/environment/environment_state.h"
 #include "tests/support/host_api.h"
 
 namespace ephost::benchmarks {

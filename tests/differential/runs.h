@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/conformance/random/bounded_values.h"
+#include "host/conformance/random/evaluate/bounded_values.h"
 #include "host/conformance/random/generate/random_graph.h"
 #include "tests/support/host_api.h"
 

@@ -5,16 +5,16 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/interrupt.h"
+#include "host/cli/arguments/flags.h"
+#include "host/cli/arguments/interrupt.h"
 #include "host/cli/measure/measure.h"
 #include "host/cli/measure/statistics.h"
-#include "host/cli/metrics_file.h"
-#include "host/cli/options.h"
+#include "host/cli/options/metrics_file.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/cli/shell/command.h"
 
 namespace ephost::cli {
 namespace {

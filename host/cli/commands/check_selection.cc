@@ -6,12 +6,12 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/options.h"
+#include "host/cli/arguments/flags.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/selection_report.h"
+#include "host/cli/shell/command.h"
 
 namespace ephost::cli {
 namespace {

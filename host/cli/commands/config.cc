@@ -8,10 +8,10 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
+#include "host/cli/arguments/flags.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/cli/shell/command.h"
 
 namespace ephost::cli {
 namespace {

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "host/base/format.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/options.h"
+#include "host/cli/arguments/flags.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"
+#include "host/cli/shell/command.h"
 
 namespace ephost::cli {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
+#include "host/cli/arguments/flags.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
+#include "host/cli/shell/command.h"
 #include "host/cli/signing/passphrase.h"
 #include "host/trust/own_files.h"
 #include "host/trust/secret_key.h"

@@ -6,11 +6,11 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
+#include "host/cli/arguments/flags.h"
 #include "host/cli/project/plugin_project.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
+#include "host/cli/shell/command.h"
 
 namespace ephost::cli {
 namespace {

@@ -5,14 +5,14 @@
 #include <span>
 
 #include "host/base/format.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/options.h"
+#include "host/cli/arguments/flags.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/partitioning/partitioning.h"
 #include "host/cli/report/table.h"
+#include "host/cli/shell/command.h"
 
 namespace ephost::cli {
 namespace {

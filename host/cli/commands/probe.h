@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/argument_parser.h"
+#include "host/cli/arguments/argument_parser.h"
 #include "host/cli/report/json.h"
 
 namespace ephost::cli {

@@ -7,11 +7,11 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/interrupt.h"
+#include "host/cli/arguments/flags.h"
+#include "host/cli/arguments/interrupt.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
+#include "host/cli/shell/command.h"
 #include "host/cli/validate/harness.h"
 #include "host/cli/validate/reports.h"
 

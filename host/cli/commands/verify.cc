@@ -8,13 +8,13 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/on_crash.h"
-#include "host/cli/options.h"
+#include "host/cli/arguments/flags.h"
+#include "host/cli/options/on_crash.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/cli/shell/command.h"
 #include "host/trust/policy.h"
 
 namespace ephost::cli {

@@ -10,8 +10,8 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/interrupt.h"
-#include "host/cli/on_crash.h"
+#include "host/cli/arguments/interrupt.h"
+#include "host/cli/options/on_crash.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/report.h"

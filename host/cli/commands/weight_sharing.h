@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/cli/flags.h"
+#include "host/cli/arguments/flags.h"
 
 namespace ephost::cli {
 

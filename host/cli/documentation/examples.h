@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/cli/argument_parser.h"
+#include "host/cli/arguments/argument_parser.h"
 
 namespace ephost::cli {
 

@@ -9,7 +9,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/exit_status.h"
+#include "host/cli/arguments/exit_status.h"
 
 namespace ephost::cli {
 namespace {

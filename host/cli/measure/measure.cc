@@ -12,7 +12,7 @@
 #include "host/cli/measure/peak_memory.h"
 #include "host/cli/measure/statistics.h"
 #include "host/cli/measure/temporary_folder.h"
-#include "host/cli/options.h"
+#include "host/cli/options/options.h"
 #include "host/cli/report/report.h"
 
 namespace ephost::cli {

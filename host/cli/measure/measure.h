@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/flags.h"
+#include "host/cli/arguments/flags.h"
 #include "host/cli/values/inputs.h"
 
 namespace ephost::cli {

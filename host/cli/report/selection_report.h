@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "host/cli/defaults.h"
+#include "host/cli/arguments/defaults.h"
 #include "host/cli/report/json.h"
 
 namespace ephost::cli {

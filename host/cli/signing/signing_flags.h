@@ -1,7 +1,7 @@
 // The options of the commands that sign.
 #pragma once
 
-#include "host/cli/argument_parser.h"
+#include "host/cli/arguments/argument_parser.h"
 #include "host/cli/signing/signer.h"
 
 namespace ephost::cli {

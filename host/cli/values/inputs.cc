@@ -8,7 +8,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/flags.h"
+#include "host/cli/arguments/flags.h"
 #include "host/cli/values/value_file.h"
 
 namespace ephost::cli {

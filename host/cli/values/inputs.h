@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/argument_parser.h"
+#include "host/cli/arguments/argument_parser.h"
 
 namespace ephost::cli {
 

@@ -10,8 +10,8 @@
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
 #include "host/bridge/model_view.h"
-#include "host/conformance/random/dice.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/conformance/random/numbers/dice.h"
+#include "host/session/creation/pipeline.h"
 
 namespace ephost::conformance {
 namespace {

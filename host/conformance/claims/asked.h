@@ -9,7 +9,7 @@
 
 #include "host/conformance/sessions/bench.h"
 #include "host/partition/partition.h"
-#include "host/session/pipeline/model/prepared_model.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::conformance {
 

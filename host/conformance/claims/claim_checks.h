@@ -1,7 +1,7 @@
 // The checks of claims that lie in files of their own; claims.cc has the others and the list.
 #pragma once
 
-#include "host/conformance/check.h"
+#include "host/conformance/kit/check.h"
 
 namespace ephost::conformance {
 

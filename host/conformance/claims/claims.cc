@@ -7,11 +7,11 @@
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/conformance/checks.h"
 #include "host/conformance/claims/asked.h"
 #include "host/conformance/claims/claim_checks.h"
 #include "host/conformance/claims/variants.h"
-#include "host/conformance/part.h"
+#include "host/conformance/kit/checks.h"
+#include "host/conformance/kit/part.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/conformance/claims/asked.h"
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 
 namespace ephost::conformance {
 

@@ -7,7 +7,7 @@
 
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
-#include "host/session/caching/compile_model.h"
+#include "host/session/compile/compile_model.h"
 
 namespace ephost::conformance {
 namespace {

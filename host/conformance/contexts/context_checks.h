@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "host/conformance/check.h"
 #include "host/conformance/contexts/compiled.h"
+#include "host/conformance/kit/check.h"
 
 namespace ephost::conformance {
 

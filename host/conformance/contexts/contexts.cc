@@ -1,7 +1,7 @@
 #include <array>
 
-#include "host/conformance/checks.h"
 #include "host/conformance/contexts/context_checks.h"
+#include "host/conformance/kit/checks.h"
 
 namespace ephost::conformance {
 namespace {

@@ -13,12 +13,12 @@
 #include "host/conformance/claims/asked.h"
 #include "host/conformance/contexts/compiled.h"
 #include "host/conformance/contexts/context_checks.h"
-#include "host/conformance/part.h"
+#include "host/conformance/kit/part.h"
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
 #include "host/manifest/manifest.h"
-#include "host/session/caching/compile_model.h"
+#include "host/session/compile/compile_model.h"
 #include "host/session/tools/value_file.h"
 
 namespace ephost::conformance {

@@ -10,8 +10,8 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_devices.h"
 #include "host/bridge/abi_text.h"
-#include "host/conformance/checks.h"
-#include "host/conformance/part.h"
+#include "host/conformance/kit/checks.h"
+#include "host/conformance/kit/part.h"
 #include "host/conformance/support/probe.h"
 
 namespace ephost::conformance {

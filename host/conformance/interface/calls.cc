@@ -13,7 +13,7 @@
 
 #include "host/base/format.h"
 #include "host/bridge/abi_text.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 #include "host/conformance/support/process_state.h"
 

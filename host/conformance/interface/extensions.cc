@@ -17,7 +17,7 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/extensions/operator_definitions.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 #include "host/plugin/adopt.h"
 

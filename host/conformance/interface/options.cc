@@ -10,7 +10,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 
 namespace ephost::conformance {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/base/format.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 #include "host/plugin/adopt.h"
 #include "host/plugin/record_layout.h"

@@ -1,7 +1,7 @@
 // The checks of lifecycles, by what they do at once or again and again; lifecycles.cc lists them.
 #pragma once
 
-#include "host/conformance/check.h"
+#include "host/conformance/kit/check.h"
 
 namespace ephost::conformance {
 

@@ -11,7 +11,7 @@
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/support/kept_libraries.h"
 #include "host/conformance/support/probe.h"
 #include "host/conformance/support/process_state.h"

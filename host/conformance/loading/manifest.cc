@@ -10,7 +10,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 #include "host/manifest/platform.h"
 #include "host/plugin/adopt.h"

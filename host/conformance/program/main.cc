@@ -19,9 +19,9 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
+#include "host/conformance/kit/subject_arguments.h"
 #include "host/conformance/program/protocol.h"
-#include "host/conformance/program/subject_arguments.h"
 #include "host/manifest/installation.h"
 #include "host/plugin/calls/crash_handler.h"
 #include "host/plugin/calls/exit_guard.h"

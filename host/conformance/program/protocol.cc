@@ -8,8 +8,8 @@
 #include "host/base/json_text.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"
-#include "host/conformance/checks.h"
-#include "host/conformance/rules.h"
+#include "host/conformance/kit/checks.h"
+#include "host/conformance/kit/rules.h"
 #include "host/manifest/search.h"
 #include "host/manifest/yaml_tree.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "host/conformance/check.h"
+#include "host/conformance/kit/check.h"
 
 namespace ephost::conformance {
 

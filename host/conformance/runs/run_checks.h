@@ -1,7 +1,7 @@
 // The checks of runs, by what they vary; runs.cc lists them.
 #pragma once
 
-#include "host/conformance/check.h"
+#include "host/conformance/kit/check.h"
 
 namespace ephost::conformance {
 

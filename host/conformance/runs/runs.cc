@@ -1,6 +1,6 @@
 #include <array>
 
-#include "host/conformance/checks.h"
+#include "host/conformance/kit/checks.h"
 #include "host/conformance/runs/run_checks.h"
 
 namespace ephost::conformance {

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "host/conformance/check.h"
-#include "host/session/environment.h"
-#include "host/session/session.h"
-#include "host/session/session_options.h"
+#include "host/conformance/kit/check.h"
+#include "host/session/config/session_options.h"
+#include "host/session/environment/environment.h"
+#include "host/session/facade/session.h"
 
 namespace ephost::conformance {
 

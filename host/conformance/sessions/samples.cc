@@ -11,7 +11,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
-#include "host/conformance/random/bounded_values.h"
+#include "host/conformance/random/evaluate/bounded_values.h"
 #include "host/conformance/random/generate/random_graph.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/wide_models.h"

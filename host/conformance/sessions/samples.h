@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/base/values/backend_test.h"
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/wide_models.h"
 #include "host/runtime/values/value.h"

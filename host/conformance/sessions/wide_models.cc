@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 
 namespace ephost::conformance {
 namespace {

@@ -16,7 +16,7 @@
 #include "host/bridge/collect/device_list.h"
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/provider.h"
-#include "host/conformance/check.h"
+#include "host/conformance/kit/check.h"
 #include "host/manifest/search.h"
 #include "host/plugin/calls/call.h"
 #include "host/plugin/loading/library.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/conformance/check.h"
+#include "host/conformance/kit/check.h"
 
 namespace ephost::conformance {
 

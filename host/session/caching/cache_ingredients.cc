@@ -12,8 +12,8 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/plugin/loading/library.h"
-#include "host/session/pipeline/model/given_initializers.h"
-#include "host/session/plugin_loader.h"
+#include "host/session/environment/plugin_loader.h"
+#include "host/session/model/given_initializers.h"
 
 namespace ephost::session {
 namespace {

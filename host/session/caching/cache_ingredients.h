@@ -8,8 +8,8 @@
 
 #include "host/context/store/cache_key.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

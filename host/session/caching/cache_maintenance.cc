@@ -4,7 +4,7 @@
 
 #include "host/base/log.h"
 #include "host/context/store/cache_upkeep.h"
-#include "host/session/exception_barrier.h"
+#include "host/session/environment/exception_barrier.h"
 
 namespace ephost {
 namespace {

@@ -12,8 +12,8 @@
 #include "host/graph/graph_digest.h"
 #include "host/onnx_io/import/import.h"
 #include "host/session/caching/store_signatures.h"
+#include "host/session/model/model_signature.h"
 #include "host/session/pipeline/compilation.h"
-#include "host/session/pipeline/model/model_signature.h"
 
 namespace ephost::session {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "host/context/store/cache_store.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

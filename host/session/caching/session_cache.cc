@@ -10,11 +10,10 @@
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/session/caching/cache_ingredients.h"
-#include "host/session/caching/context_generation.h"
-#include "host/session/caching/lock_wait.h"
 #include "host/session/caching/store_signatures.h"
-#include "host/session/cancellation.h"
-#include "host/session/recovery/attempt.h"
+#include "host/session/config/cancellation.h"
+#include "host/session/config/lock_wait.h"
+#include "host/session/contexts/context_generation.h"
 #include "host/trust/policy.h"
 
 namespace ephost::session {

@@ -13,11 +13,11 @@
 
 #include "host/context/store/cache_store.h"
 #include "host/session/caching/context_reuse.h"
-#include "host/session/cancellation.h"
-#include "host/session/model_source.h"
-#include "host/session/pipeline/pipeline.h"
-#include "host/session/session_config.h"
-#include "host/session/session_options.h"
+#include "host/session/config/cancellation.h"
+#include "host/session/config/session_config.h"
+#include "host/session/config/session_options.h"
+#include "host/session/model/model_source.h"
+#include "host/session/pipeline/hooks.h"
 
 namespace ephost::session {
 

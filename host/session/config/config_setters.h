@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
 
 namespace ephost::session::setters {
 

@@ -1,7 +1,7 @@
 #include "host/session/config/policy_entries.h"
 
 #include "host/manifest/isolation.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
 #include "host/trust/policy.h"
 #include "host/trust/quarantine_policy.h"
 

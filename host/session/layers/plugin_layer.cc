@@ -12,7 +12,7 @@
 #include "host/bridge/extensions/host_services.h"
 #include "host/plugin/calls/call.h"
 #include "host/plugin/loading/load_lock.h"
-#include "host/session/environment_state.h"
+#include "host/session/environment/environment_state.h"
 
 namespace ephost::session {
 namespace {

@@ -12,11 +12,10 @@
 #include "host/layers/validate/validate.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/names.h"
-#include "host/session/environment_state.h"
-#include "host/session/layers/cpu_reference.h"
+#include "host/session/environment/environment_state.h"
+#include "host/session/environment/plugin_loader.h"
 #include "host/session/layers/plugin_layer.h"
-#include "host/session/plugin_loader.h"
-#include "host/session/usable_plugin.h"
+#include "host/session/plugins/usable_plugin.h"
 
 namespace ephost::session {
 
@@ -24,6 +23,7 @@ namespace ephost::session {
 struct SessionLayers::Maker {
   Environment::State& environment;
   const SessionConfig& config;
+  const layers::MakeReference& make_reference;
   const std::shared_ptr<Profiler>& profiler;
   OperationFiles& files;
   std::map<std::string, std::shared_ptr<layers::Layer>> made = {};
@@ -50,7 +50,7 @@ struct SessionLayers::Maker {
 
   [[nodiscard]] std::shared_ptr<layers::Layer> make_validate() const {
     if (!config.validate_results) return layers::make_validate(config.validate);
-    return layers::make_validate(config.validate, cpu_references(environment, config));
+    return layers::make_validate(config.validate, make_reference);
   }
 
   [[nodiscard]] Result<std::shared_ptr<layers::Layer>> make_trace() const {
@@ -78,8 +78,9 @@ struct SessionLayers::Maker {
 
 Result<std::shared_ptr<const SessionLayers>> SessionLayers::create(
     Environment::State& environment, const SessionConfig& config,
-    const std::shared_ptr<Profiler>& profiler, OperationFiles& files) {
-  Maker maker{environment, config, profiler, files};
+    const layers::MakeReference& make_reference, const std::shared_ptr<Profiler>& profiler,
+    OperationFiles& files) {
+  Maker maker{environment, config, make_reference, profiler, files};
   auto layers = std::make_shared<SessionLayers>();
   Names common = config.layers.value_or(Names());
   if (!config.layers && config.provider_layers.empty()) {

@@ -13,10 +13,11 @@
 
 #include "host/base/profiler.h"
 #include "host/layers/layer.h"
+#include "host/layers/validate/runs/reference.h"
 #include "host/plugin/loaded_plugin.h"
-#include "host/session/environment.h"
-#include "host/session/model_files.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/environment/environment.h"
+#include "host/session/model/model_files.h"
 
 namespace ephost::session {
 
@@ -25,10 +26,11 @@ class SessionLayers {
   // Without an entry, the environment variable EPHOST_LAYERS says which layers there are: those of
   // the host, and those of plugins of the environment, whose files are added to `files`.
   // INVALID_ARGUMENT for an unknown layer; EP_FAIL for one that cannot be loaded; FAIL if a file of
-  // a layer cannot be opened. `profiler` may be null.
+  // a layer cannot be opened. `make_reference` is for the layer "validate"; `profiler` may be null.
   static Result<std::shared_ptr<const SessionLayers>> create(
       Environment::State& environment, const SessionConfig& config,
-      const std::shared_ptr<Profiler>& profiler, OperationFiles& files);
+      const layers::MakeReference& make_reference, const std::shared_ptr<Profiler>& profiler,
+      OperationFiles& files);
 
   // The plugin with the layers of its provider over it. Fails where a layer of a plugin does. Warns
   // once of a layer that sees less of a plugin in a worker.

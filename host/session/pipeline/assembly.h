@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "host/runtime/program.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_options.h"
+#include "host/session/config/session_options.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

@@ -375,20 +375,6 @@ std::optional<bridge::Computation> take(const graph::Graph& graph, const Prepare
 
 }  // namespace
 
-bool accepts(const bridge::Provider& provider, std::string_view source) {
-  const std::vector<std::string>& sources = provider.plugin().manifest.context_sources;
-  // A node without a source goes to the first provider that supports contexts.
-  if (source.empty()) return !sources.empty();
-  return std::find(sources.begin(), sources.end(), source) != sources.end();
-}
-
-bridge::Provider* find_accepting(const PreparedModel& prepared, std::string_view source) {
-  for (const auto& provider : prepared.providers) {
-    if (accepts(*provider, source)) return provider.get();
-  }
-  return nullptr;
-}
-
 Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared) {
   std::vector<CachedNodes> cached(prepared.providers.size());
   for (const context::CachedPartition& partition : prepared.context.partitions) {

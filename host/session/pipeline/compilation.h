@@ -15,19 +15,12 @@
 
 #include "host/bridge/computation.h"
 #include "host/graph/graph.h"
-#include "host/session/pipeline/model/prepared_model.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 
 // EPContext nodes by the graph that they are in, ascending.
 using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
-
-// Whether the provider's manifest accepts the source.
-[[nodiscard]] bool accepts(const bridge::Provider& provider, std::string_view source);
-
-// The first provider whose manifest accepts the source; null if there is none.
-[[nodiscard]] bridge::Provider* find_accepting(const PreparedModel& prepared,
-                                               std::string_view source);
 
 // The EPContext nodes that each provider restores, in all graphs of the model. A node goes to the
 // first provider whose manifest accepts its `source` and that has not failed at it. NOT_IMPLEMENTED

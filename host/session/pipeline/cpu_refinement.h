@@ -13,10 +13,10 @@
 #include "host/bridge/provider.h"
 #include "host/graph/graph.h"
 #include "host/optimize/constant_folding.h"
+#include "host/session/config/session_config.h"
+#include "host/session/model/prepared_model.h"
 #include "host/session/pipeline/compilation.h"
 #include "host/session/pipeline/graph_optimizer.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
 
 namespace ephost::session {
 

@@ -10,7 +10,7 @@
 #include "host/optimize/identity_removal.h"
 #include "host/optimize/quantization_nodes.h"
 #include "host/runtime/evaluator.h"
-#include "host/session/pipeline/model/model_reader.h"
+#include "host/session/pipeline/model_reader.h"
 
 namespace ephost::session {
 namespace {

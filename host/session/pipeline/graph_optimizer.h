@@ -5,8 +5,8 @@
 #include <ephost/status.h>
 
 #include "host/optimize/fold_budget.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

@@ -9,11 +9,9 @@
 #include "host/graph/graph.h"
 #include "host/partition/partition.h"
 #include "host/runtime/control_flow/control_flow.h"
+#include "host/session/model/node_counts.h"
 
 namespace ephost::session {
-
-// The host among the owners of nodes.
-inline constexpr std::string_view kHostName = "host";
 
 class HostClaims : public partition::ClaimSource {
  public:

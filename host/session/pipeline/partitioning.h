@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
-#include "host/session/session_options.h"
+#include "host/session/config/session_config.h"
+#include "host/session/config/session_options.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

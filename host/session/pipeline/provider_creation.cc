@@ -14,14 +14,14 @@
 #include "host/context/ep_context_node.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
-#include "host/session/devices/device_choice.h"
-#include "host/session/devices/device_listing.h"
-#include "host/session/environment_state.h"
+#include "host/session/contexts/group_seat.h"
+#include "host/session/environment/device_listing.h"
+#include "host/session/environment/environment_state.h"
 #include "host/session/layers/session_layers.h"
-#include "host/session/model_files.h"
-#include "host/session/provider_requests.h"
-#include "host/session/session_group.h"
-#include "host/session/usable_plugin.h"
+#include "host/session/model/model_files.h"
+#include "host/session/plugins/device_choice.h"
+#include "host/session/plugins/provider_requests.h"
+#include "host/session/plugins/usable_plugin.h"
 
 namespace ephost::session {
 namespace {

@@ -14,11 +14,11 @@
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/plugin/loaded_plugin.h"
-#include "host/session/early_loader.h"
-#include "host/session/environment.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session_config.h"
-#include "host/session/session_options.h"
+#include "host/session/config/session_config.h"
+#include "host/session/config/session_options.h"
+#include "host/session/environment/early_loader.h"
+#include "host/session/environment/environment.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

@@ -6,9 +6,9 @@
 
 #include "host/graph/rewrite.h"
 #include "host/optimize/function_inlining.h"
+#include "host/session/model/prepared_graph.h"
+#include "host/session/model/prepared_model.h"
 #include "host/session/pipeline/compilation.h"
-#include "host/session/pipeline/model/prepared_graph.h"
-#include "host/session/pipeline/model/prepared_model.h"
 
 namespace ephost::session {
 

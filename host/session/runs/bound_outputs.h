@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/runtime/values/value.h"
-#include "host/session/session.h"
 
 namespace ephost::session {
 

@@ -13,8 +13,7 @@
 #include "host/bridge/provider.h"
 #include "host/manifest/options.h"
 #include "host/runtime/frame/run_control.h"
-#include "host/session/pipeline/model/prepared_model.h"
-#include "host/session/session.h"
+#include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
 

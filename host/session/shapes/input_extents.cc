@@ -4,7 +4,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
 
 namespace ephost::session {
 

@@ -9,8 +9,8 @@
 
 #include "host/graph/graph.h"
 #include "host/runtime/values/value.h"
-#include "host/session/pipeline/shape_wishes.h"
-#include "host/session/session_options.h"
+#include "host/session/config/session_options.h"
+#include "host/session/model/shape_wishes.h"
 
 namespace ephost::session {
 

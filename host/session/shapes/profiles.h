@@ -9,7 +9,7 @@
 
 #include "host/bridge/extensions/shape_extension.h"
 #include "host/graph/graph.h"
-#include "host/session/shapes/profile_text.h"
+#include "host/session/config/profile_text.h"
 
 namespace ephost::session {
 

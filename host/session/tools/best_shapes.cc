@@ -5,8 +5,8 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/session/caching/profile_contexts.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/contexts/profile_contexts.h"
 #include "host/session/shapes/input_extents.h"
 
 namespace ephost::session {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 
 namespace ephost::session {
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "host/session/environment.h"
+#include "host/session/environment/environment.h"
 
 namespace ephost {
 

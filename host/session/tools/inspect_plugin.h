@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "host/session/environment.h"
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
+#include "host/session/environment/environment.h"
 
 namespace ephost {
 

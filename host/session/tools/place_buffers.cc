@@ -1,7 +1,7 @@
 #include "host/session/tools/place_buffers.h"
 
 #include "host/plan/placement/minimalloc_csv.h"
-#include "host/session/exception_barrier.h"
+#include "host/session/environment/exception_barrier.h"
 
 namespace ephost {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/session/exception_barrier.h"
-#include "host/session/pipeline/pipeline.h"
-#include "host/session/session_log.h"
+#include "host/session/creation/pipeline.h"
+#include "host/session/environment/exception_barrier.h"
+#include "host/session/environment/session_log.h"
 #include "host/session/tools/best_shapes.h"
 
 namespace ephost {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "host/session/environment.h"
-#include "host/session/session_options.h"
+#include "host/session/config/session_options.h"
+#include "host/session/environment/environment.h"
 
 namespace ephost {
 

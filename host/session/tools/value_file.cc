@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/onnx_io/import/onnx_value_file.h"
-#include "host/session/exception_barrier.h"
+#include "host/session/environment/exception_barrier.h"
 
 namespace ephost {
 namespace {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "host/worker/process/host_channel.h"
 #include "host/worker/process/limits.h"
 #include "host/worker/process/sandbox.h"
-#include "host/worker/transport/host_channel.h"
 
 namespace ephost::worker {
 

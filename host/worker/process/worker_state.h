@@ -16,8 +16,8 @@
 #include "host/base/files/file_descriptor.h"
 #include "host/base/shared_memory.h"
 #include "host/worker/process/crash_report.h"
+#include "host/worker/process/host_channel.h"
 #include "host/worker/process/worker_process.h"
-#include "host/worker/transport/host_channel.h"
 
 namespace ephost::worker {
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "host/base/shared_memory.h"
+#include "host/worker/process/host_channel.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_run.h"
 #include "host/worker/tables/outgoing.h"
 #include "host/worker/tables/run_allowance.h"
-#include "host/worker/transport/host_channel.h"
 
 namespace ephost::worker {
 

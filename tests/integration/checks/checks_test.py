@@ -24,7 +24,8 @@ class Layering(unittest.TestCase):
         session = "host/include/ephost/session.h"
         for header in ("vector", "type_traits", "stdint.h", "ephost/c_api.h", "ephost/detail/api.h"):
             self.expect(session, header, None)
-        for header in ("host/session/session.h", "ephost/plugin_abi.h", "ephost/missing.h", "unistd.h", "sys/mman.h"):
+        for header in ("host/session/facade/session.h", "ephost/plugin_abi.h", "ephost/missing.h", "unistd.h",
+                       "sys/mman.h"):
             self.expect(session, header, "the standard library and each other only")
         self.expect("host/include/ephost/c_api.h", "host/api/tables.h", "the standard library and each other only")
 
@@ -36,17 +37,32 @@ class Layering(unittest.TestCase):
 
     def test_lets_the_commands_include_the_cc_api_and_base_only(self):
         command = "host/cli/commands/run.cc"
-        for header in ("ephost/session.h", "host/cli/flags.h", "host/base/text.h"):
+        for header in ("ephost/session.h", "host/cli/arguments/flags.h", "host/base/text.h"):
             self.expect(command, header, None)
-        for header in ("ephost/c_api.h", "ephost/detail/api.h", "host/session/session.h", "host/api/tables.h"):
+        for header in ("ephost/c_api.h", "ephost/detail/api.h", "host/session/facade/session.h", "host/api/tables.h"):
             self.expect(command, header, f"includes {header}")
 
     def test_keeps_the_classes_of_the_cc_api_out_of_the_library(self):
-        self.expect("host/session/session.cc", "ephost/types/session.h", None)
-        self.expect("host/session/session.cc", "ephost/session.h", "not for session")
-        self.expect("host/session/session.cc", "ephost/c_api.h", "not for session")
+        self.expect("host/session/facade/session.cc", "ephost/types/session.h", None)
+        self.expect("host/session/facade/session.cc", "ephost/session.h", "not for session")
+        self.expect("host/session/facade/session.cc", "ephost/c_api.h", "not for session")
         self.expect("host/api/session.cc", "ephost/c_api.h", None)
         self.expect("host/api/session.cc", "ephost/session.h", "not for api")
+
+    def test_lets_rooms_of_a_module_include_each_other_in_one_direction(self):
+        down = {"host/cli/a/a.cc": ["host/cli/b/b.h"], "host/cli/b/b.h": ["host/cli/c/c.h", "host/cli/b/other.h"]}
+        self.assertEqual(list(check_layering.room_breaches("cli", down)), [])
+        up = {**down, "host/cli/c/c.h": ["host/cli/a/a.h"], "host/cli/d/d.h": ["host/cli/a/a.h"]}
+        found = list(check_layering.room_breaches("cli", up))
+        self.assertEqual(len(found), 3, found)
+        self.assertIn("host/cli/c/c.h includes host/cli/a/a.h, in a circle of host/cli/a, host/cli/b, host/cli/c",
+                      found)
+
+    def test_takes_the_files_of_the_module_itself_for_a_room(self):
+        found = list(check_layering.room_breaches("cli", {"host/cli/main.h": ["host/cli/a/a.h"],
+                                                          "host/cli/a/a.h": ["host/cli/main.h"]}))
+        self.assertEqual(len(found), 2, found)
+        self.assertEqual(list(check_layering.room_breaches("cli", {"host/cli/a/a.h": ["host/cli/main.h"]})), [])
 
 
 C_HEADER = """

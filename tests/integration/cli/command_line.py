@@ -13,7 +13,7 @@ TINY_MODELS = pathlib.Path(os.environ["EPHOST_TINY_MODELS"])
 PLUGINS = pathlib.Path(EPHOST).parent.parent / "lib" / "ephost" / "plugins"
 
 
-# host/cli/exit_status.cc
+# host/cli/arguments/exit_status.cc
 EXIT_STATUS = {"FAIL": 1, "INVALID_ARGUMENT": 2, "NO_SUCHFILE": 4, "NO_MODEL": 4, "INVALID_PROTOBUF": 4,
                "INVALID_GRAPH": 4, "NOT_IMPLEMENTED": 4, "MODEL_REQUIRES_COMPILATION": 4, "EP_FAIL": 5,
                "NOT_FOUND": 5, "ENGINE_ERROR": 6, "OUT_OF_MEMORY": 8, "DEVICE_LOST": 9, "CANCELLED": 10, "RUNTIME_EXCEPTION": 70,

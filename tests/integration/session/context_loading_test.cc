@@ -6,7 +6,7 @@
 
 #include "host/context/file_names.h"
 #include "host/context/metadata.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::context_loading_test {

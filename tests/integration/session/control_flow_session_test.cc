@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "host/runtime/control_flow/control_flow.h"
-#include "host/session/pipeline/pipeline.h"
-#include "host/session/session_state.h"
+#include "host/session/creation/pipeline.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"
 

@@ -1,5 +1,5 @@
 // What the layer "validate" compares results with.
-#include "host/session/layers/cpu_reference.h"
+#include "host/session/creation/cpu_reference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

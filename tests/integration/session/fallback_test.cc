@@ -1,7 +1,7 @@
 // Nodes whose provider fails to compile or to load them.
 #include <gmock/gmock.h>
 
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::fallback_test {

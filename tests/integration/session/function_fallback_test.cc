@@ -1,7 +1,7 @@
 // Calls of functions that a provider claims and then fails to compile.
 #include <gmock/gmock.h>
 
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/function_bytes.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <ostream>
 
-#include "host/session/environment_state.h"
+#include "host/session/environment/environment_state.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"

@@ -5,7 +5,7 @@
 
 #include "host/context/ep_context_node.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"
 

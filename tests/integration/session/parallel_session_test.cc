@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "host/session/session_state.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"

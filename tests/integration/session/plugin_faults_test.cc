@@ -11,8 +11,8 @@
 
 #include "host/bridge/extensions/operator_definitions.h"
 #include "host/bridge/provider.h"
-#include "host/session/environment_state.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
+#include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "host/session/tools/inspect_plugin.h"
 #include "host/session/tools/partition_model.h"
 #include "tests/integration/session/scripted_sample.h"

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::plugin_versions_test {

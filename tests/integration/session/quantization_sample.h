@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::test {

@@ -4,7 +4,7 @@
 
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
 

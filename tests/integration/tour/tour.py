@@ -68,7 +68,7 @@ def agrees(expected, printed):
 def run(steps, folder, environment):
     """Runs the steps in one shell; yields each with its status and the lines that it printed. Ends with the first
     step that the shell does not survive."""
-    mark = "@@ end of step"
+    mark = " end of step"
     script = "".join(f"{step.command}\nprintf '\\n{mark} %s\\n' $?\n" for step in steps)
     done = subprocess.run(["bash", "--noprofile", "--norc"], input=script, cwd=folder, env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)

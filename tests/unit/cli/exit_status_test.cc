@@ -1,4 +1,4 @@
-#include "host/cli/exit_status.h"
+#include "host/cli/arguments/exit_status.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "host/cli/interrupt.h"
+#include "host/cli/arguments/interrupt.h"
 
 namespace ephost::cli::exit_status_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/cli/usage.h"
+#include "host/cli/arguments/usage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/argument_parser.h"
+#include "host/cli/arguments/argument_parser.h"
 
 namespace ephost::cli::usage_test {
 namespace {

@@ -1,5 +1,5 @@
 // Process-wide facilities that an environment sets up for calls of plugins and removes again.
-#include "host/session/environment.h"
+#include "host/session/environment/environment.h"
 
 #include <gtest/gtest.h>
 

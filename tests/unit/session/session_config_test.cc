@@ -1,4 +1,4 @@
-#include "host/session/session_config.h"
+#include "host/session/config/session_config.h"
 
 #include <gmock/gmock.h>
 

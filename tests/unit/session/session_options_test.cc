@@ -1,4 +1,4 @@
-#include "host/session/session_options.h"
+#include "host/session/config/session_options.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "host/conformance/random/generate/bounded.h"
+#include "host/conformance/random/numbers/bounded.h"
 
 namespace ephost::conformance {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/conformance/random/dice.h"
 #include "host/conformance/random/evaluate/evaluate.h"
+#include "host/conformance/random/numbers/dice.h"
 
 namespace ephost::conformance {
 

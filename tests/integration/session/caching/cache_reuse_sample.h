@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/context/store/owned_folder.h"
-#include "host/session/environment_state.h"
+#include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::test {

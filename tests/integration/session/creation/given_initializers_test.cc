@@ -1,7 +1,7 @@
 // Initializers that the application gives instead of those in the model's files.
 #include <gmock/gmock.h>
 
-#include "host/session/session_state.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::given_initializers_test {

@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "host/session/session_state.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/devices/device_sample.h"
 #include "tests/support/allocation_counter.h"
 

@@ -2,7 +2,7 @@
 // of context models that were written before, and of specialisations.
 #include <chrono>
 
-#include "host/session/session_state.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "host/base/files/failure_records.h"
-#include "host/session/environment_state.h"
+#include "host/session/environment/environment_state.h"
 #include "host/trust/policy.h"
 #include "host/worker/process/sandbox.h"
 #include "tests/integration/session/recovery/workers.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "host/session/session_state.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 

@@ -98,7 +98,7 @@ TEST_F(LoggingTest, EachEnvironmentGetsTheMessagesOfItsSessions) {
   EXPECT_THAT(a, Contains(AllOf(with_message(HasSubstr("\"ep.nonsense\" is unknown")),
                                 with_category("ephost"),
                                 Field("place", &Received::place,
-                                      MatchesRegex("host/session/pipeline/pipeline.cc:[0-9]+")))));
+                                      MatchesRegex("host/session/creation/pipeline.cc:[0-9]+")))));
   EXPECT_THAT(a, Contains(AllOf(with_message(StartsWith("begin run")),
                                 with_category("ScriptedExecutionProvider"),
                                 Field("place", &Received::place, IsEmpty())))

@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "host/session/environment_state.h"
-#include "host/session/session_state.h"
+#include "host/session/environment/environment_state.h"
+#include "host/session/facade/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::threading_test {

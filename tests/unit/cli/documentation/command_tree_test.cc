@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "host/cli/argument_parser.h"
+#include "host/cli/arguments/argument_parser.h"
 
 namespace ephost::cli::command_tree_test {
 namespace {

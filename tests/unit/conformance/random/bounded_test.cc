@@ -1,4 +1,4 @@
-#include "host/conformance/random/generate/bounded.h"
+#include "host/conformance/random/numbers/bounded.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/session/caching/payload_digests.h"
+#include "host/session/contexts/payload_digests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

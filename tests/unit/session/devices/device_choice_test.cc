@@ -1,4 +1,4 @@
-#include "host/session/devices/device_choice.h"
+#include "host/session/plugins/device_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/session/devices/device_listing.h"
+#include "host/session/environment/device_listing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

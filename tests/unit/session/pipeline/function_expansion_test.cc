@@ -1,4 +1,4 @@
-#include "host/session/pipeline/model/function_expansion.h"
+#include "host/session/pipeline/function_expansion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/session/shapes/profile_text.h"
+#include "host/session/config/profile_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

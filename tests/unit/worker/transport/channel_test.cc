@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "host/worker/transport/host_channel.h"
+#include "host/worker/process/host_channel.h"
 #include "host/worker/transport/regions.h"
 #include "tests/unit/worker/start_worker.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::arbitrary_shapes_test {

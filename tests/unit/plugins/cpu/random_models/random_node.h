@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 #include "host/runtime/values/value.h"
 
 namespace onnx {

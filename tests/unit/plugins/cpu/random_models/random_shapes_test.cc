@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::random_shapes_test {

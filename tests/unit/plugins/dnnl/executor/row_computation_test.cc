@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "host/conformance/random/dice.h"
+#include "host/conformance/random/numbers/dice.h"
 #include "tests/unit/plugins/dnnl/guarded_library.h"
 #include "tests/unit/plugins/dnnl/open_net.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"

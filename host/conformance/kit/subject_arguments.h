@@ -1,0 +1,28 @@
+// How a subject is stated on the program's command line.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/conformance/kit/check.h"
+
+namespace ephost::conformance {
+
+// --manifest FILE --provider NAME [--plugin-path DIR]... --data DIR --scratch DIR --level LEVEL
+// --seed N.
+[[nodiscard]] std::vector<std::string> subject_arguments(const Subject& subject);
+
+struct ParsedArguments {
+  Subject subject;
+  int answer = -1;                // --answer: the descriptor that gets what the program says
+  std::vector<std::string> rest;  // behind "--"
+};
+
+// Of the same with --answer N and -- ARGUMENT... behind it. INVALID_ARGUMENT for anything else.
+[[nodiscard]] Result<ParsedArguments> parse_arguments(std::span<char* const> arguments);
+
+}  // namespace ephost::conformance

@@ -1,0 +1,24 @@
+// What cancels the creation of a session, or a compilation: the application's flag, the time limit
+// session.load_timeout_seconds, which starts now, and the deadline of a run that needs the result.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "host/base/cancellation.h"
+#include "host/session/config/session_config.h"
+#include "host/session/config/session_options.h"
+
+namespace ephost::session {
+
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+[[nodiscard]] inline Cancellation cancellation_of(const SessionOptions& options,
+                                                  const SessionConfig& config,
+                                                  Deadline deadline = {}) {
+  Cancellation cancellation(options.load_cancellation_flag(), config.load_timeout_seconds);
+  if (deadline) cancellation.end_at(*deadline);
+  return cancellation;
+}
+
+}  // namespace ephost::session

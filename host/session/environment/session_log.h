@@ -1,0 +1,42 @@
+// Which log the messages of a session, or of one of its runs, belong to.
+#pragma once
+
+#include <ephost/types/session.h>
+
+#include <optional>
+
+#include "host/base/log.h"
+#include "host/session/config/session_options.h"
+#include "host/session/environment/environment_state.h"
+
+namespace ephost::session {
+
+[[nodiscard]] inline Log session_log(const Environment& environment,
+                                     const SessionOptions& options) {
+  const Log& log = environment.state().log;
+  if (options.log_id().empty() && !options.log_severity_level()) return log;
+  return log.with(options.log_severity_level(),
+                  options.log_id().empty() ? log.id() : options.log_id());
+}
+
+// The log of a run, in whose scope it is while this object lives. A run that states nothing about
+// its messages costs no allocation.
+class RunLog {
+ public:
+  RunLog(const Log& session, const RunOptions& options) {
+    if (options.tag.empty() && !options.log_severity_level) {
+      scope_.emplace(session);
+      return;
+    }
+    const std::string& id = session.id();
+    const bool has_both = !id.empty() && !options.tag.empty();
+    log_ = session.with(options.log_severity_level, id + (has_both ? ":" : "") + options.tag);
+    scope_.emplace(log_);
+  }
+
+ private:
+  Log log_;
+  std::optional<LogScope> scope_;
+};
+
+}  // namespace ephost::session

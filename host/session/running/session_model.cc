@@ -1,0 +1,88 @@
+#include "host/session/running/session_model.h"
+
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/status_kinds.h"
+#include "host/session/config/session_config.h"
+#include "host/session/model/node_counts.h"
+
+namespace ephost::session {
+
+Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& environment,
+                                                           const ModelSource& source,
+                                                           const SessionOptions& options,
+                                                           const PipelineHooks& hooks) {
+  auto made = std::make_unique<SessionModel>();
+  EPHOST_ASSIGN_OR_RETURN(made->base, Executable::create(environment, source, options, hooks));
+  const PreparedModel& prepared = made->base->prepared;
+  made->fallbacks = fallbacks_of(prepared);
+  made->node_counts = count_nodes(prepared);
+  made->providers = describe_providers(prepared);
+  if (prepared.metrics != nullptr) {
+    made->meter = &prepared.metrics->runs_of(made->base->working_providers);
+  }
+  return made;
+}
+
+Status SessionModel::add_specializer(const Environment& environment, const SessionOptions& options,
+                                     const Log& log, Deadline deadline) {
+  correction =
+      std::make_unique<ShapeCorrection>(environment, options, log, base->prepared.read_source);
+  return specialize(environment, options, log, deadline);
+}
+
+Status SessionModel::specialize(const Environment& environment, const SessionOptions& options,
+                                const Log& log, Deadline deadline) {
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
+  EPHOST_ASSIGN_OR_RETURN(specializer,
+                          Specializer::create(*base, environment, options, config, log, deadline));
+  if (specializer != nullptr) return Status::ok_status();
+  base->prepared.source.reset();
+  if (!config.shape_profiles.empty() && !base->is_bound_to_profiles) {
+    log_warning(
+        formatted("{} has no effect: no provider of the session wishes for fixed extents "
+                  "of this model, or compiles it for ranges of them",
+                  kShapeProfilesKey));
+  }
+  return Status::ok_status();
+}
+
+Status SessionModel::run(std::span<const Value* const> inputs, std::span<Value> outputs,
+                         const RunOptions& options) {
+  if (correction == nullptr) return run_as_planned(inputs, outputs, options);
+  for (std::shared_ptr<SessionModel> corrected = correction->model();;) {
+    SessionModel& now = corrected != nullptr ? *corrected : *this;
+    Status status = now.run_as_planned(inputs, outputs, options);
+    if (status.ok() || is_circumstance(status)) return status;
+    EPHOST_ASSIGN_OR_RETURN(std::shared_ptr<SessionModel> other,
+                            correction->correct(*this, now, status, options));
+    if (other == nullptr) return status;
+    corrected = std::move(other);
+  }
+}
+
+Status SessionModel::run_as_planned(std::span<const Value* const> inputs, std::span<Value> outputs,
+                                    const RunOptions& options) {
+  if (specializer != nullptr) return specializer->run(inputs, outputs, options);
+  return base->run(inputs, outputs, options);
+}
+
+void SessionModel::shrink() {
+  if (specializer != nullptr) {
+    specializer->shrink();
+  } else {
+    base->shrink();
+  }
+  if (correction == nullptr) return;
+  if (const std::shared_ptr<SessionModel> corrected = correction->model()) corrected->shrink();
+}
+
+Status SessionModel::change_options(const OptionList& options) {
+  EPHOST_RETURN_IF_ERROR(specializer != nullptr ? specializer->change_options(options)
+                                                : base->runs.change_options(options));
+  return correction != nullptr ? correction->change_options(options) : Status::ok_status();
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,149 @@
+#include "host/session/running/shape_correction.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/status_kinds.h"
+#include "host/base/text.h"
+#include "host/base/threads/patient_lock.h"
+#include "host/runtime/frame/run_control.h"
+#include "host/session/running/session_model.h"
+#include "host/session/running/specializer.h"
+
+namespace ephost::session {
+namespace {
+
+// After so many corrections, no shape inside the model is believed any more.
+constexpr int kFewCorrections = 3;
+
+std::set<std::string> all_values(const PreparedModel& prepared) {
+  std::set<std::string> names;
+  for (const PreparedGraph* graph : prepared.graphs()) {
+    for (const graph::Value& value : prepared.graph_of(*graph).values) names.insert(value.name);
+  }
+  return names;
+}
+
+Status open_again(const ReadSource& read, ModelSource& source) {
+  source.path = read.path;
+  source.bytes = read.bytes;
+  if (read.bytes) return Status::ok_status();
+  if (read.has_changed()) {
+    return Status(StatusCode::kFail, formatted("{} has changed since the session was created",
+                                               quote(read.path.native())));
+  }
+  EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(read.path));
+  source.file = std::make_shared<const MappedFile>(std::move(file));
+  return Status::ok_status();
+}
+
+}  // namespace
+
+ShapeCorrection::ShapeCorrection(const Environment& environment, const SessionOptions& options,
+                                 const Log& log, const ReadSource& read)
+    : environment_(environment),
+      options_(options_of_later_models(options)),
+      log_(log),
+      read_(read) {
+  // What is recorded goes into the profile that exists.
+  if (const auto profile = options.config_entry("session.profile_file")) {
+    options_.add_config_entry("session.profile_file", std::string(*profile));
+  }
+}
+
+std::shared_ptr<SessionModel> ShapeCorrection::model() const {
+  if (!exists_.load(std::memory_order_acquire)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return model_;
+}
+
+Result<std::shared_ptr<SessionModel>> ShapeCorrection::correct(const SessionModel& base,
+                                                               const SessionModel& wrong,
+                                                               const Status& failure,
+                                                               const RunOptions& run) {
+  const PreparedModel& planned = wrong.base->prepared;
+  const std::set<std::string> found = planned.contradictions->values();
+  const std::set<std::string>& known = planned.open_shapes;
+  if (std::ranges::includes(known, found)) return std::shared_ptr<SessionModel>();
+  const runtime::RunControl control{.cancelled = run.cancelled, .deadline = run.deadline};
+  Status end;
+  std::unique_lock lock(making_, std::defer_lock);
+  if (!lock_until_over(lock, [&] { return !(end = control.check()).ok(); })) return end;
+  if (std::shared_ptr<SessionModel> now = model(); now != nullptr && now.get() != &wrong) {
+    return now;
+  }
+  std::set<std::string> open_shapes = known;
+  open_shapes.insert(found.begin(), found.end());
+  if (++corrections_ > kFewCorrections) open_shapes.merge(all_values(planned));
+  log_warning(formatted("{}; the session goes on without this shape, and makes its plan again",
+                        planned.contradictions->last().message()));
+  auto made = make(base, std::move(open_shapes), run);
+  if (!made.ok()) {
+    if (is_circumstance(made.status())) {
+      return std::move(made).status().with_context("making the plan again after: " +
+                                                   failure.message());
+    }
+    return Status(failure).with_context("making the plan again without the shape failed: " +
+                                        made.status().message());
+  }
+  const std::lock_guard publishing(mutex_);
+  model_ = *made;
+  exists_.store(true, std::memory_order_release);
+  return made;
+}
+
+Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& base,
+                                                            std::set<std::string> open_shapes,
+                                                            const RunOptions& run) {
+  ModelSource source;
+  EPHOST_RETURN_IF_ERROR(open_again(read_, source));
+  SessionOptions options = options_;
+  options.set_load_cancellation_flag(run.cancelled);
+  const PreparedModel& planned = base.base->prepared;
+  std::shared_ptr<ProviderWorkers> workers;
+  if (planned.workers != nullptr) {
+    workers = std::make_shared<ProviderWorkers>(planned.workers->config());
+  }
+  // No cache store: what it has was compiled with the wrong shapes.
+  const PipelineHooks hooks{.runs = true,
+                            .base = &planned,
+                            .deadline = run.deadline,
+                            .replaces_base = true,
+                            .workers = workers,
+                            .lost = planned.lost,
+                            .open_shapes = std::move(open_shapes)};
+  auto created = SessionModel::create(environment_, source, options, hooks);
+  if (workers != nullptr) {
+    if (!created.ok()) {
+      planned.workers->add_ended(*workers, false);
+    } else {
+      workers->forget_idle();
+      planned.workers->add(workers);
+    }
+  }
+  if (!created.ok()) return created.status();
+  const std::shared_ptr<SessionModel> made = std::move(created).value();
+  const PreparedModel& prepared = made->base->prepared;
+  if (prepared.profiler && prepared.profiler->is_recording()) {
+    made->base->profiles.start(prepared.providers);
+  }
+  EPHOST_RETURN_IF_ERROR(made->specialize(environment_, options, log_, run.deadline));
+  if (!changes_.empty()) EPHOST_RETURN_IF_ERROR(made->change_options(changes_));
+  return made;
+}
+
+Status ShapeCorrection::change_options(const OptionList& options) {
+  const std::lock_guard lock(making_);
+  if (const std::shared_ptr<SessionModel> now = model()) {
+    EPHOST_RETURN_IF_ERROR(now->change_options(options));
+  }
+  for (const auto& option : options) {
+    std::erase_if(changes_, [&](const auto& known) { return known.first == option.first; });
+    changes_.push_back(option);
+  }
+  return Status::ok_status();
+}
+
+}  // namespace ephost::session
