@@ -27,7 +27,8 @@ template <class Byte, class From>
 void expect_text(const Conversion& op, ElementType from, const std::vector<From>& elements,
                  const std::vector<float>& floats) {
   std::vector<Byte> result(elements.size());
-  make_quantization(op, from, std::ssize(elements))->run(elements.data(), result.data());
+  const void* const inputs[] = {elements.data()};
+  make_quantization(op, from, std::ssize(elements))->run(inputs, result.data());
   for (std::size_t i = 0; i < result.size(); ++i) {
     ASSERT_EQ(int64_t{result[i]}, quantized(floats[i], op))
         << floats[i] << " / " << op.output_scale << " + " << op.output_zero_point;
