@@ -59,6 +59,14 @@ int threads_of(eph::Host host) {
   return default_thread_count(static_cast<int>(eph::ThreadPool(host).library_thread_count()));
 }
 
+NanMode nan_mode_of(const eph::Options& options) {
+  const std::string_view mode = options.get_string("nan", "propagate");
+  if (mode == "propagate") return NanMode::kPropagate;
+  if (mode == "library") return NanMode::kLibrary;
+  throw eph::Failure(EPH_INVALID_ARGUMENT,
+                     "nan is '" + std::string(mode) + "'; give propagate or library");
+}
+
 }  // namespace
 
 void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
@@ -99,7 +107,7 @@ std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Op
                                                  std::to_string(kMaxCachedPrimitives));
   }
   return std::make_unique<DnnlProvider>(host, std::move(id), least_open_rows,
-                                        static_cast<int>(cached));
+                                        static_cast<int>(cached), nan_mode_of(options));
 }
 
 int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_view text) {
@@ -111,13 +119,14 @@ int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_vi
 DnnlProvider::~DnnlProvider() { end_openmp_threads(); }
 
 DnnlProvider::DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows,
-                           int cached_primitives)
+                           int cached_primitives, NanMode nan)
     : cache_share_(cached_primitives),
       host_(host),
       host_constants_(host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)),
       engine_(dnnl::engine::kind::cpu, 0),
       build_id_(std::move(build_id)),
       least_open_rows_(least_open_rows),
+      nan_(nan),
       compatibility_(compatibility_text(build_id_)) {}
 
 void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& claims) {
@@ -163,7 +172,7 @@ std::unique_ptr<PartitionComputation> DnnlProvider::compile_graph(const eph_part
   return compile_partition(
       eph::GraphView(partition.graph), std::string(eph::view(partition.name)), engine_,
       build_id_.threads, [this](const void* data, uint64_t size) { release_constant(data, size); },
-      warning());
+      nan_, warning());
 }
 
 const Container& DnnlProvider::container(const eph_bytes& payload) {
@@ -187,11 +196,11 @@ std::unique_ptr<PartitionComputation> DnnlProvider::restore(const eph_partition&
       throw Malformed("the node's inputs and outputs are not those that were compiled");
     }
     try {
-      return restore_partition(loaded, name, engine_, build_id_.threads, warning());
+      return restore_partition(loaded, name, engine_, build_id_.threads, nan_, warning());
     } catch (const LayoutMismatch&) {
       if (stored.threads() == build_id_.threads) throw;
       // Some layouts depend on the number of threads, so the number of the compilation is used.
-      return restore_partition(loaded, name, engine_, stored.threads(), warning());
+      return restore_partition(loaded, name, engine_, stored.threads(), nan_, warning());
     }
   } catch (const eph::Failure& failure) {
     if (failure.code() == EPH_OUT_OF_MEMORY) throw;

@@ -32,10 +32,12 @@ class DnnlProvider : public eph::Provider {
   // Option num_threads: 0 means as many as OpenMP would use, within the host's share for libraries.
   // Option primitive_cache: how many primitives the library keeps that nobody uses.
   // Option least_open_rows: how many rows a product with open extents must have for a claim.
+  // Option nan: what becomes of NaN, propagate or library.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
   static int32_t validate(eph::Host host, const eph_device& device, std::string_view text);
 
-  DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows, int cached_primitives);
+  DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows, int cached_primitives,
+               NanMode nan);
   ~DnnlProvider();
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
@@ -63,6 +65,7 @@ class DnnlProvider : public eph::Provider {
   dnnl::engine engine_;
   BuildId build_id_;
   int64_t least_open_rows_;
+  NanMode nan_;
   std::string compatibility_;
   std::map<const void*, Container> containers_;  // by payload, which outlives the provider
 };

@@ -110,6 +110,16 @@ Status lock_timeout(SessionConfig& config, std::string_view key, const std::stri
   return Status::ok_status();
 }
 
+Status nan(SessionConfig& config, std::string_view key, const std::string& text) {
+  if (text != "propagate" && text != "library") {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use \"propagate\" or \"library\"",
+                            quote(key), quote(text)));
+  }
+  config.nan = text;
+  return Status::ok_status();
+}
+
 Status specialize(SessionConfig& config, std::string_view key, const std::string& text) {
   constexpr std::array<std::pair<std::string_view, SpecializeMode>, 3> kModes = {
       {{"in_run", SpecializeMode::kInRun},

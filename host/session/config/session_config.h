@@ -117,6 +117,7 @@ struct SessionConfig {
   uint64_t max_dense_bytes = uint64_t{1} << 30;    // session.sparse_initializers_max_bytes
   bool disable_cpu_fallback = false;               // session.disable_cpu_ep_fallback
   bool disable_ep_fallback = false;                // session.disable_ep_fallback
+  std::string nan;                                 // session.nan; empty: as each provider has it
   bool disable_model_compile = false;              // session.disable_model_compile
   bool disable_quant_qdq = false;                  // session.disable_quant_qdq
   optimize::PassSelection passes;                  // session.graph_optimization_level,

@@ -189,7 +189,9 @@ Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
       bridge::ThreadOffer{threads.pool, threads.loops, threads.libraries});
   bridge::ProviderConfig config;
   config.purpose = purpose_of(manifest);
-  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, choice.options));
+  EPHOST_ASSIGN_OR_RETURN(config.options,
+                          manifest::validate_options(
+                              manifest, with_session_options(choice.options, manifest, config_)));
   EPHOST_RETURN_IF_ERROR(choose_devices_of(*plugin, *services, choice, config, lacks_device));
   if (seat_ != nullptr) {
     EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, config));

@@ -28,6 +28,20 @@ Result<std::vector<manifest::ChosenProvider>> choose_providers(
   return manifest::choose_providers(plugins, selection);
 }
 
+manifest::KeyValues with_session_options(manifest::KeyValues given,
+                                         const manifest::Manifest& manifest,
+                                         const SessionConfig& config) {
+  constexpr std::string_view kNan = "nan";
+  const bool is_given =
+      std::ranges::any_of(given, [&](const auto& option) { return option.first == kNan; });
+  const bool is_known = std::ranges::any_of(manifest.options, [&](const auto& option) {
+    return option.name == kNan &&
+           std::ranges::find(option.choices, config.nan) != option.choices.end();
+  });
+  if (is_known && !is_given) given.emplace_back(kNan, config.nan);
+  return given;
+}
+
 Status check_named_providers(const manifest::SearchResult& plugins, const SessionConfig& config) {
   const auto check = [&](std::string_view prefix, const auto& of_providers) -> Status {
     for (const auto& [name, stated] : of_providers) {

@@ -22,6 +22,12 @@ namespace ephost::session {
 [[nodiscard]] Result<std::vector<manifest::ChosenProvider>> choose_providers(
     const manifest::SearchResult& plugins, std::span<const ProviderRequest> requests);
 
+// The options that are given for a provider, and those that the session's configuration has for it:
+// `nan`, if its manifest has that option with the value of session.nan.
+[[nodiscard]] manifest::KeyValues with_session_options(manifest::KeyValues given,
+                                                       const manifest::Manifest& manifest,
+                                                       const SessionConfig& config);
+
 // INVALID_ARGUMENT if the configuration states something for a provider that no plugin offers, such
 // as session.isolation.PROVIDER with a misspelt name.
 [[nodiscard]] Status check_named_providers(const manifest::SearchResult& plugins,

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_builder.h"
 #include "plugins/dnnl/executor/tensor_places.h"
 
@@ -73,9 +72,11 @@ std::vector<OutputPlacement> find_output_placements(const Recipe& recipe) {
 
 class Assembler {
  public:
-  Assembler(const Recipe& recipe, ConstantSource& constants, const dnnl::engine& engine)
+  Assembler(const Recipe& recipe, ConstantSource& constants, const dnnl::engine& engine,
+            ChooseFunction choose)
       : recipe_(recipe),
         engine_(engine),
+        choose_(choose),
         builder_(engine),
         places_(recipe, constants, builder_),
         output_placements_(find_output_placements(recipe)) {}
@@ -123,7 +124,7 @@ class Assembler {
   }
 
   void compute(const Op& op) {
-    const PrimitiveChoice choice = choose_primitive(request(op), engine_);
+    const PrimitiveChoice choice = choose_(request(op), engine_);
     std::vector<ProgramBuilder::Argument> arguments;
     for (const ChosenInput& input : choice.inputs) {
       const TensorId tensor =
@@ -143,7 +144,7 @@ class Assembler {
     arguments.push_back({DNNL_ARG_DST, buffer, choice.output});
     const auto index = static_cast<uint32_t>(&op - recipe_.ops.data());
     if (choice.own != nullptr) {
-      builder_.add_own_step(choice.own, arguments.front(), arguments.back(), describe(op), index);
+      builder_.add_own_step(choice.own, arguments, describe(op), index);
     } else {
       builder_.add_step(choice.descriptor, arguments, describe(op), index);
     }
@@ -221,6 +222,7 @@ class Assembler {
 
   const Recipe& recipe_;
   const dnnl::engine& engine_;
+  const ChooseFunction choose_;
   ProgramBuilder builder_;
   TensorPlaces places_;
   std::vector<OutputPlacement> output_placements_;
@@ -229,8 +231,9 @@ class Assembler {
 
 }  // namespace
 
-Program assemble(const Recipe& recipe, ConstantSource& constants, const dnnl::engine& engine) {
-  return Assembler(recipe, constants, engine).assemble();
+Program assemble(const Recipe& recipe, ConstantSource& constants, const dnnl::engine& engine,
+                 ChooseFunction choose) {
+  return Assembler(recipe, constants, engine, choose).assemble();
 }
 
 }  // namespace ephost_dnnl

@@ -8,12 +8,14 @@
 #pragma once
 
 #include "plugins/dnnl/executor/compiled_partition.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 
 namespace ephost_dnnl {
 
 // The recipe must have passed check_recipe. Primitives are not created yet. Throws NoPrimitive, and
 // what `constants` throws.
 [[nodiscard]] Program assemble(const Recipe& recipe, ConstantSource& constants,
-                               const dnnl::engine& engine);
+                               const dnnl::engine& engine,
+                               ChooseFunction choose = &choose_primitive);
 
 }  // namespace ephost_dnnl

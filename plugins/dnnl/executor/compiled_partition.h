@@ -42,7 +42,7 @@ inline constexpr uint32_t kNoOp = std::numeric_limits<uint32_t>::max();
 struct Step {
   dnnl::primitive_desc_base descriptor;  // until the primitive exists
   dnnl::primitive primitive;
-  // In the place of a primitive: reads the first argument and writes the second.
+  // In the place of a primitive: reads all arguments but the last, which it writes.
   std::shared_ptr<const OwnKernel> own;
   std::vector<StepArgument> arguments;
   uint32_t op = kNoOp;  // the operation of the recipe that it computes; none for reorders

@@ -81,13 +81,14 @@ bool has_open_extents(const eph::GraphView& graph) {
 
 std::unique_ptr<PartitionComputation> compile_open_rows(const eph::GraphView& graph,
                                                         std::string name,
-                                                        const dnnl::engine& engine, int threads) {
+                                                        const dnnl::engine& engine, int threads,
+                                                        NanMode nan) {
   LoweredPartition lowered = lower_partition(graph, kExampleExtent);
   try {
     fuse_row_products(lowered, engine);
     BorrowingSource constants(std::move(lowered.constants));
     return std::make_unique<RowComputation>(std::move(name), std::move(lowered.recipe), constants,
-                                            engine, threads);
+                                            engine, threads, nan);
   } catch (const Unsupported& error) {
     throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': " + error.what());
   } catch (const NoPrimitive& error) {
@@ -103,14 +104,16 @@ std::unique_ptr<PartitionComputation> compile_open_rows(const eph::GraphView& gr
 std::unique_ptr<PartitionComputation> compile_partition(const eph::GraphView& graph,
                                                         std::string name,
                                                         const dnnl::engine& engine, int threads,
-                                                        const ReleaseFunction& release,
+                                                        const ReleaseFunction& release, NanMode nan,
                                                         WarnFunction warn) {
   const ThreadScope scope(threads);
-  if (has_open_extents(graph)) return compile_open_rows(graph, std::move(name), engine, threads);
+  if (has_open_extents(graph)) {
+    return compile_open_rows(graph, std::move(name), engine, threads, nan);
+  }
   try {
     Compilation made = compile_fused(graph, engine, threads, release);
     return std::make_unique<DnnlComputation>(std::move(name), std::move(made.recipe),
-                                             std::move(made.program), engine, threads,
+                                             std::move(made.program), engine, threads, nan,
                                              std::move(warn));
   } catch (const InvalidRecipe& error) {
     throw eph::Failure(EPH_EP_FAIL,
@@ -126,12 +129,12 @@ std::unique_ptr<PartitionComputation> compile_partition(const eph::GraphView& gr
 std::unique_ptr<PartitionComputation> restore_partition(const LoadedPartition& loaded,
                                                         std::string name,
                                                         const dnnl::engine& engine, int threads,
-                                                        WarnFunction warn) {
+                                                        NanMode nan, WarnFunction warn) {
   const ThreadScope scope(threads);
   RestoringSource constants(loaded.constants);
   if (loaded.has_open_rows) {
     auto restored = std::make_unique<RowComputation>(std::move(name), loaded.recipe, constants,
-                                                     engine, threads);
+                                                     engine, threads, nan);
     constants.finish();
     return restored;
   }
@@ -140,7 +143,7 @@ std::unique_ptr<PartitionComputation> restore_partition(const LoadedPartition& l
   constants.finish();
   create_primitives(program, threads);
   return std::make_unique<DnnlComputation>(std::move(name), loaded.recipe, std::move(program),
-                                           engine, threads, std::move(warn));
+                                           engine, threads, nan, std::move(warn));
 }
 
 }  // namespace ephost_dnnl

@@ -20,14 +20,14 @@ namespace ephost_dnnl {
 // nobody will read again.
 [[nodiscard]] std::unique_ptr<PartitionComputation> compile_partition(
     const eph::GraphView& graph, std::string name, const dnnl::engine& engine, int threads,
-    const ReleaseFunction& release, WarnFunction warn);
+    const ReleaseFunction& release, NanMode nan, WarnFunction warn);
 
 // Throws LayoutMismatch if, with that many threads, the library chooses other layouts than the
 // constants were packed in; NoPrimitive or StepFailed where it cannot compute the recipe.
 [[nodiscard]] std::unique_ptr<PartitionComputation> restore_partition(const LoadedPartition& loaded,
                                                                       std::string name,
                                                                       const dnnl::engine& engine,
-                                                                      int threads,
+                                                                      int threads, NanMode nan,
                                                                       WarnFunction warn);
 
 }  // namespace ephost_dnnl

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "plugins/dnnl/executor/element_types.h"
+#include "plugins/dnnl/executor/exact_recipe.h"
+#include "plugins/dnnl/executor/primitives/exact_choice.h"
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_maker.h"
+#include "plugins/dnnl/library/invalid_watch.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
@@ -59,6 +62,7 @@ class DnnlComputation::Binding {
       for (const StepArgument& argument : step.arguments) {
         arguments.push_back({argument.argument, memories_[argument.view].get()});
       }
+      read_by_own_.reserve(arguments.size());
     }
   }
 
@@ -87,8 +91,7 @@ class DnnlComputation::Binding {
       if (run.is_cancelled()) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
       const Step& step = program().steps[i];
       if (step.own != nullptr) {
-        step.own->run(memories_[step.arguments[0].view].get_data_handle(),
-                      memories_[step.arguments[1].view].get_data_handle());
+        run_own(step);
         continue;
       }
       const std::vector<dnnl_exec_arg_t>& arguments = arguments_[i];
@@ -106,11 +109,21 @@ class DnnlComputation::Binding {
  private:
   [[nodiscard]] const Program& program() const { return executable_.program; }
 
+  void run_own(const Step& step) {
+    read_by_own_.clear();
+    for (const StepArgument& argument : step.arguments) {
+      read_by_own_.push_back(memories_[argument.view].get_data_handle());
+    }
+    void* const output = memories_[step.arguments.back().view].get_data_handle();
+    step.own->run(read_by_own_.data(), output);
+  }
+
   const Executable& executable_;
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;  // by view
   std::vector<void*> bound_;            // by view
   std::vector<std::vector<dnnl_exec_arg_t>> arguments_;
+  std::vector<const void*> read_by_own_;
 };
 
 class DnnlComputation::RunState : public eph::State {
@@ -136,10 +149,11 @@ class DnnlComputation::RunState : public eph::State {
 };
 
 DnnlComputation::DnnlComputation(std::string name, Recipe recipe, Program program,
-                                 dnnl::engine engine, int threads, WarnFunction warn)
+                                 dnnl::engine engine, int threads, NanMode nan, WarnFunction warn)
     : name_(std::move(name)),
       engine_(std::move(engine)),
       threads_(threads),
+      nan_(nan),
       warn_(std::move(warn)),
       sizer_(threads),
       compiled_(
@@ -195,7 +209,7 @@ void DnnlComputation::compute(eph::Run& run, eph::State* state) {
     Binding& binding = own.binding(executable);
     binding.bind(own.inputs, own.outputs, locate_workspace(run, executable.program));
     try {
-      execute(run, binding, use);
+      if (!execute(run, binding, use)) compute_exactly(run, own);
       return;
     } catch (const StepFailed& failure) {
       replace(executable, failure);
@@ -203,20 +217,64 @@ void DnnlComputation::compute(eph::Run& run, eph::State* state) {
   }
 }
 
-void DnnlComputation::execute(eph::Run& run, Binding& binding, ephost_openmp::Crowd::Run& use) {
+bool DnnlComputation::execute(eph::Run& run, Binding& binding, ephost_openmp::Crowd::Run& use) {
   if (threads_ == 1 || !crowd_->is_here()) {
     const ThreadScope scope(threads_);
-    binding.execute(run, nullptr);
-    return;
+    return execute(run, binding, nullptr);
   }
   const auto [size, primitives] = choose_team(binding.executable());
   use.set_team(size);
   const ThreadScope scope(size);
   const auto start = std::chrono::steady_clock::now();
-  binding.execute(run, primitives);
+  const bool is_exact = execute(run, binding, primitives);
   const std::chrono::nanoseconds duration = std::chrono::steady_clock::now() - start;
   const std::lock_guard lock(sizer_mutex_);
   sizer_.add(size, static_cast<uint64_t>(duration.count()));
+  return is_exact;
+}
+
+bool DnnlComputation::execute(eph::Run& run, Binding& binding, const Primitives* primitives) const {
+  if (nan_ == NanMode::kLibrary) {
+    binding.execute(run, primitives);
+    return true;
+  }
+  const InvalidWatch watch;
+  binding.execute(run, primitives);
+  return !watch.has_seen_any();
+}
+
+void DnnlComputation::compute_exactly(eph::Run& run, const RunState& state) {
+  const ThreadScope scope(threads_);
+  const Executable& executable = exact();
+  Binding binding(executable, engine_);
+  const uint64_t bytes = executable.program.workspace_bytes;
+  binding.bind(state.inputs, state.outputs, bytes == 0 ? nullptr : run.scratch(bytes));
+  try {
+    binding.execute(run, nullptr);
+  } catch (const StepFailed& failure) {
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name_ + "' met NaN: " + failure.what());
+  }
+}
+
+const DnnlComputation::Executable& DnnlComputation::exact() {
+  const std::lock_guard lock(mutex_);
+  if (exact_ != nullptr) return *exact_;
+  const auto give_up = [&](const std::string& reason) {
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name_ +
+                                        "' met NaN, and can't be computed so that NaN is kept: " +
+                                        reason + "; set session.nan=library to do without");
+  };
+  try {
+    Recipe recipe = exact_recipe(compiled().recipe);
+    RepackingSource constants(compiled().program.constants, engine_);
+    Program program = make_working_program(recipe, constants, engine_, threads_, &choose_exactly);
+    exact_ = std::make_unique<Executable>(std::move(recipe), std::move(program), engine_, threads_);
+  } catch (const dnnl::error& error) {
+    give_up(error.what());
+  } catch (const std::runtime_error& error) {  // NoPrimitive, LayoutMismatch
+    give_up(error.what());
+  }
+  return *exact_;
 }
 
 std::pair<int, const Primitives*> DnnlComputation::choose_team(const Executable& executable) {

@@ -4,6 +4,9 @@
 // While other programs keep processors busy, it runs on as many of its threads as are fastest, with
 // the same results (teams.h).
 //
+// If NaN may have been lost in a run, the run begins again with a program that keeps it, which is
+// made then (exact_recipe.h) and takes about three times as long.
+//
 // If the library fails at a step, the computation makes another program, with another primitive for
 // that step, from the constants of the first, and starts the run again. Later runs use that program
 // too.
@@ -36,7 +39,7 @@ class DnnlComputation : public PartitionComputation {
   // The program was made from the recipe and its primitives exist. `threads` is the number of
   // threads that both were made for.
   DnnlComputation(std::string name, Recipe recipe, Program program, dnnl::engine engine,
-                  int threads, WarnFunction warn);
+                  int threads, NanMode nan, WarnFunction warn);
 
   void compute(eph::Run& run, eph::State* state) override;
   void describe(eph_computation_info& info) override;
@@ -72,8 +75,14 @@ class DnnlComputation : public PartitionComputation {
   // The workspace that a program needs: the host's, or scratch memory if that is too small.
   void* locate_workspace(eph::Run& run, const Program& program) const;
 
-  // Runs the program that is bound. Throws StepFailed.
-  void execute(eph::Run& run, Binding& binding, ephost_openmp::Crowd::Run& use);
+  // Runs the program that is bound. Returns false if NaN may have been lost. Throws StepFailed.
+  bool execute(eph::Run& run, Binding& binding, ephost_openmp::Crowd::Run& use);
+  // The same on the threads of the caller.
+  bool execute(eph::Run& run, Binding& binding, const Primitives* primitives) const;
+  // Runs the program that keeps NaN.
+  void compute_exactly(eph::Run& run, const RunState& state);
+  // Made when it is first wanted. Throws Failure if it can't be.
+  const Executable& exact();
   // How many threads the next run has, and its primitives; null for those of the program.
   std::pair<int, const Primitives*> choose_team(const Executable& executable);
 
@@ -83,12 +92,14 @@ class DnnlComputation : public PartitionComputation {
   std::string name_;
   dnnl::engine engine_;
   int threads_;
+  NanMode nan_;
   WarnFunction warn_;
   const std::shared_ptr<ephost_openmp::Crowd> crowd_ = ephost_openmp::Crowd::shared();
   std::mutex sizer_mutex_;
   TeamSizer sizer_;
   std::unique_ptr<const Executable> compiled_;
-  std::mutex mutex_;  // guards the replacement
+  std::mutex mutex_;  // guards the replacement, and what is made when it is first wanted
+  std::unique_ptr<const Executable> exact_;
   // None is removed, since other runs may still use it.
   std::vector<std::unique_ptr<const Executable>> replacements_;
   std::atomic<const Executable*> current_;

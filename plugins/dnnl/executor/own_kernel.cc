@@ -5,13 +5,13 @@
 #include <cstring>
 #include <iterator>
 
+#include "plugins/dnnl/executor/for_blocks.h"
 #include "plugins/dnnl/recipe/type_rules.h"
 
 namespace ephost_dnnl {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kBlock = 1 << 14;  // elements of one share of a thread
 using Floats = float __attribute__((vector_size(64)));
 using Ints = int32_t __attribute__((vector_size(64)));
 using Bytes = int8_t __attribute__((vector_size(16)));
@@ -59,22 +59,14 @@ void quantize(const float* from, int64_t count, const Target& target, char* to) 
   std::copy_n(quantized.begin(), count - i, to + i);
 }
 
-// Calls body(first, count) for blocks of elements, on the threads of the caller.
-template <class Body>
-void for_blocks(int64_t count, const Body& body) {
-  const int64_t blocks = (count + kBlock - 1) / kBlock;
-#pragma omp parallel for if (blocks > 1)
-  for (int64_t i = 0; i < blocks; ++i) body(i * kBlock, std::min(kBlock, count - i * kBlock));
-}
-
 class FloatQuantization : public OwnKernel {
  public:
   FloatQuantization(const Conversion& op, int64_t count) : target_(target_of(op)), count_(count) {}
 
-  void run(const void* from, void* to) const override {
+  void run(const void* const* inputs, void* output) const override {
     for_blocks(count_, [&](int64_t first, int64_t count) {
-      quantize(static_cast<const float*>(from) + first, count, target_,
-               static_cast<char*>(to) + first);
+      quantize(static_cast<const float*>(inputs[0]) + first, count, target_,
+               static_cast<char*>(output) + first);
     });
   }
 
@@ -97,10 +89,10 @@ class Requantization : public OwnKernel {
     quantize(floats.data(), std::ssize(floats), target_of(op), table_.data());
   }
 
-  void run(const void* from, void* to) const override {
+  void run(const void* const* inputs, void* output) const override {
     for_blocks(count_, [&](int64_t first, int64_t count) {
-      const auto* const source = static_cast<const unsigned char*>(from) + first;
-      std::transform(source, source + count, static_cast<char*>(to) + first,
+      const auto* const source = static_cast<const unsigned char*>(inputs[0]) + first;
+      std::transform(source, source + count, static_cast<char*>(output) + first,
                      [&](unsigned char byte) { return table_[byte]; });
     });
   }

@@ -1,5 +1,5 @@
 // own_kernel.h: what the provider computes with code of its own, since the library's primitives
-// round it in another way than the ONNX text says.
+// round it in another way than the ONNX text says, or lose NaN (exact_kernels.h).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace ephost_dnnl {
 
-// Code in the place of a primitive, with one input and one output.
+// Code in the place of a primitive.
 class OwnKernel {
  public:
   virtual ~OwnKernel() = default;
-  virtual void run(const void* from, void* to) const = 0;
+  virtual void run(const void* const* inputs, void* output) const = 0;
 };
 
 // A conversion to integers of `count` elements, whatever their order: an element is dequantised if

@@ -2,6 +2,7 @@
 // the context binary stores of them.
 #pragma once
 
+#include <cstdint>
 #include <ephost/plugin.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {
+
+// What becomes of NaN: it is handed on as the ONNX text says, or the library may lose it.
+enum class NanMode : uint8_t { kPropagate, kLibrary };
 
 class PartitionComputation : public eph::Computation {
  public:

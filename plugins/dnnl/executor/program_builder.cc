@@ -55,13 +55,14 @@ void ProgramBuilder::add_step(const dnnl::primitive_desc_base& descriptor,
   append(std::move(step), all);
 }
 
-void ProgramBuilder::add_own_step(std::shared_ptr<const OwnKernel> own, const Argument& from,
-                                  const Argument& to, std::string label, uint32_t op) {
+void ProgramBuilder::add_own_step(std::shared_ptr<const OwnKernel> own,
+                                  const std::vector<Argument>& arguments, std::string label,
+                                  uint32_t op) {
   Step step;
   step.own = std::move(own);
   step.op = op;
   step.label = std::move(label);
-  append(std::move(step), {from, to});
+  append(std::move(step), arguments);
 }
 
 void ProgramBuilder::append(Step step, const std::vector<Argument>& arguments) {

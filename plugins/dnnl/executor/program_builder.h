@@ -30,8 +30,8 @@ class ProgramBuilder {
   // Adds a step with these arguments and its scratchpad.
   void add_step(const dnnl::primitive_desc_base& descriptor, const std::vector<Argument>& arguments,
                 std::string label, uint32_t op = kNoOp);
-  // Adds a step that is no primitive and reads one argument.
-  void add_own_step(std::shared_ptr<const OwnKernel> own, const Argument& from, const Argument& to,
+  // Adds a step that is no primitive. It writes the last argument.
+  void add_own_step(std::shared_ptr<const OwnKernel> own, const std::vector<Argument>& arguments,
                     std::string label, uint32_t op);
   // Adds a copy from one buffer and layout to another. Throws NoPrimitive.
   void add_reorder(uint32_t from_buffer, const Descriptor& from, uint32_t to_buffer,

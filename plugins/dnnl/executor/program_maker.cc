@@ -1,7 +1,6 @@
 #include "plugins/dnnl/executor/program_maker.h"
 
 #include "plugins/dnnl/executor/assembler.h"
-#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/primitives/trial.h"
 
 namespace ephost_dnnl {
@@ -9,9 +8,9 @@ namespace {
 
 // Assembles a recipe after the last primitive of an operation has failed, if that is given.
 Program assemble_but(const Recipe& recipe, uint32_t failed, ConstantSource& constants,
-                     const dnnl::engine& engine) {
+                     const dnnl::engine& engine, ChooseFunction choose) {
   try {
-    return assemble(recipe, constants, engine);
+    return assemble(recipe, constants, engine, choose);
   } catch (const NoPrimitive& error) {
     if (failed == kNoOp) throw;
     throw NoWorkingPrimitive(recipe.ops[failed], error.what());
@@ -21,10 +20,10 @@ Program assemble_but(const Recipe& recipe, uint32_t failed, ConstantSource& cons
 }  // namespace
 
 Program make_working_program(Recipe& recipe, ConstantSource& constants, const dnnl::engine& engine,
-                             int threads) {
+                             int threads, ChooseFunction choose) {
   uint32_t failed = kNoOp;
   for (;;) {
-    Program program = assemble_but(recipe, failed, constants, engine);
+    Program program = assemble_but(recipe, failed, constants, engine, choose);
     try {
       create_primitives(program, threads);
       try_out(recipe, program, engine);

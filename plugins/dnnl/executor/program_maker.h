@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plugins/dnnl/executor/compiled_partition.h"
+#include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {
@@ -12,7 +13,8 @@ namespace ephost_dnnl {
 // Counts in the recipe which primitives have failed. Throws NoWorkingPrimitive if all primitives
 // of an operation fail, NoPrimitive if a primitive without an alternative does, and dnnl::error.
 [[nodiscard]] Program make_working_program(Recipe& recipe, ConstantSource& constants,
-                                           const dnnl::engine& engine, int threads);
+                                           const dnnl::engine& engine, int threads,
+                                           ChooseFunction choose = &choose_primitive);
 
 // Makes the recipe use the next primitive for the operation of the failed step. Throws NoPrimitive
 // with the reason of the failure if there is none, as for a reorder.

@@ -74,9 +74,10 @@ bool compute_in_floats(Op& op, const Term& a, const Term& b, double offset, cons
   return true;
 }
 
-bool emit_if_fast(IntegerRecipe& recipe, const Op& op, TensorId floats, const Affine& output) {
+bool emit_if_fast(IntegerRecipe& recipe, Op op, TensorId floats, const Affine& output) {
+  op.quantization->nan_result = output.zero_point;
   if (!recipe.is_fast(op, recipe.recipe().dims(floats), output.type)) return false;
-  recipe.emit(op, floats, output);
+  recipe.emit(std::move(op), floats, output);
   return true;
 }
 

@@ -54,7 +54,7 @@ bool rewrite_batch_normalization(IntegerRecipe& recipe, const Op& op) {
   scaled.inputs = {data->tensor, recipe.add_constant(channels, std::move(map.factor))};
   scaled.post_ops = {addition};
   scaled.post_ops.insert(scaled.post_ops.end(), bounds->begin(), bounds->end());
-  scaled.quantization = Quantization{{1, 1}, 0, 0, 0};
+  scaled.quantization = Quantization{{1, 1}, 0, 0, 0, target->zero_point};
   scaled.name = op.name;
   if (!recipe.is_fast(scaled, dims, target->type)) return false;
   recipe.emit(std::move(scaled), result, *target);

@@ -170,6 +170,7 @@ std::optional<Product> integer_product(IntegerRecipe& recipe, const Op& op) {
 // The product with integers as its output.
 std::optional<Op> absorbing(const Op& product, const Affine& output) {
   Op op = product;
+  op.quantization->nan_result = output.zero_point;
   if (const auto bounds = as_bounds(op.post_ops, output, ZeroPoint::kToBeAdded)) {
     for (float& scale : op.quantization->scales) scale /= output.scale;
     op.quantization->output_zero_point = output.zero_point;

@@ -56,10 +56,12 @@ struct PostOp {
 // scaled sum: see bias_is_scaled in library/quantization.h.
 // Binary multiplies its inputs by the two `scales` first; its zero points are 0.
 //
-// The result is rounded half to even and saturated if the output has integers.
+// The result is rounded half to even and saturated if the output has integers. NaN is quantised to
+// `nan_result`, the zero point of the model, which post-ops may have added already.
 struct Quantization {
   std::vector<float> scales;
   int64_t data_zero_point = 0, weights_zero_point = 0, output_zero_point = 0;
+  int64_t nan_result = 0;
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor& visit) {
@@ -67,6 +69,7 @@ struct Quantization {
     visit(self.data_zero_point);
     visit(self.weights_zero_point);
     visit(self.output_zero_point);
+    visit(self.nan_result);
   }
 };
 

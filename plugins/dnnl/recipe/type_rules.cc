@@ -57,6 +57,7 @@ void check_quantization(const Recipe& recipe, const Op& op) {
   const Quantization& quantization = *op.quantization;
   require(std::all_of(quantization.scales.begin(), quantization.scales.end(), &is_valid_scale),
           "bad scale");
+  require(holds(recipe.type(op.output), quantization.nan_result), "a zero point is out of range");
   if (get_if<Convolution>(op) != nullptr || get_if<MatMul>(op) != nullptr) {
     check_product(recipe, op, quantization);
     return;

@@ -232,6 +232,24 @@ class RunFlagsTest(CommandLineTest):
                 usage = self.ephost(command, tiny("tiny_mlp"), "--run-option", "speed=1", status=2)
                 self.assertIn("is not of the form NAME:KEY=VALUE", usage.stderr)
 
+    def test_keeps_nan_unless_it_is_left_to_the_library(self):
+        def info(name):
+            return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 1, 2, 2])
+
+        weights = numpy_helper.from_array(np.ones((1, 1, 1, 1), np.float32), "w")
+        graph = helper.make_graph([helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["y"])],
+                                  "nan", [info("x")], [info("y")], [weights])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  self.folder / "nan.onnx")
+        np.save(self.folder / "x.npy", np.array([[[[np.nan, -1], [2, 3]]]], np.float32))
+        for flags, first in (((), np.nan), (("--config", "session.nan=propagate"), np.nan),
+                             (("--config", "session.nan=library"), 0),
+                             (("--config", "session.nan=library", "--ep-option", "dnnl:nan=propagate"), np.nan)):
+            with self.subTest(flags):
+                self.ephost("run", "nan.onnx", "--ep", "dnnl", "--input", "x=x.npy", "-o", "y=y.npy", *flags)
+                np.testing.assert_array_equal(np.load(self.folder / "y.npy").ravel(), [first, 0, 2, 3])
+        self.ephost("run", "nan.onnx", "--config", "session.nan=library")  # the CPU provider has no such option
+
     def test_names_runs_in_the_profile(self):
         self.ephost("run", tiny("tiny_mlp"), "--tag", "frame 17", "--deadline", 3600, "--profile",
                     "trace.json")

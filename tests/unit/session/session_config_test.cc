@@ -125,6 +125,15 @@ TEST(SessionConfig, ReadsSizesOfInputs) {
   EXPECT_EQ(read(prefix, "1").status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(SessionConfig, ReadsWhatBecomesOfNan) {
+  EXPECT_EQ(read("ep.cache_dir", "")->nan, "");
+  EXPECT_EQ(read("session.nan", "propagate")->nan, "propagate");
+  EXPECT_EQ(read("session.nan", "library")->nan, "library");
+  EXPECT_EQ(read("session.nan", "zero").status().message(),
+            "configuration entry \"session.nan\" cannot be \"zero\"; use \"propagate\" or "
+            "\"library\"");
+}
+
 TEST(SessionConfig, ReadsHowShapesAreSpecialised) {
   EXPECT_EQ(read("ep.cache_dir", "")->specialize, SpecializeMode::kInRun);
   EXPECT_EQ(read("ep.cache_dir", "")->runs_before, 1U);

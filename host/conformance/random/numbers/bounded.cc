@@ -57,7 +57,8 @@ Bounded operator*(Bounded a, Bounded b) {
 }
 
 Bounded operator/(Bounded a, Bounded b) {
-  if (!a.is_specified() || !b.is_specified() || std::isnan(b.value)) return unspecified();
+  if (std::isnan(b.value)) return b;
+  if (!a.is_specified() || !b.is_specified()) return unspecified();
   // Not even the sign of the infinity is certain: implementations differ in the sign of zero.
   if (may_be_zero(b)) return unspecified();
   if (!std::isfinite(a.value) || !std::isfinite(b.value)) return rounded(a.value / b.value, 0, 0);
@@ -67,7 +68,9 @@ Bounded operator/(Bounded a, Bounded b) {
 }
 
 Bounded maximum(Bounded a, Bounded b) {
-  if (std::isnan(a.value) || std::isnan(b.value)) return unspecified();
+  // Whatever it is compared with.
+  if (std::isnan(a.value)) return a;
+  if (std::isnan(b.value)) return b;
   if (!a.is_specified() || !b.is_specified()) return unspecified();
   // Where one is certainly larger, the other does not matter.
   if (a.low() >= b.high()) return a;
@@ -81,6 +84,7 @@ Bounded absolute(Bounded x) { return {std::fabs(x.value), x.error}; }
 
 Bounded power(Bounded x, double exponent) {
   const auto f = [&](double base) { return std::pow(base, exponent); };
+  if (std::isnan(x.value) && exponent != 0) return x;
   if (!x.is_specified() || !std::isfinite(x.value) || x.may_be_flushed()) return unspecified();
   const bool is_integer = exponent == std::floor(exponent);
   const double y = f(x.value);

@@ -1,7 +1,5 @@
 // Pooling, element-wise operations, reductions and concatenation, which take their input in any
 // layout.
-#include <numeric>
-
 #include "plugins/dnnl/executor/primitives/primitive_attempt.h"
 
 namespace ephost_dnnl {
@@ -83,11 +81,8 @@ PrimitiveChoice Attempt::make(const Binary& op) const {
 PrimitiveChoice Attempt::quantization(const Conversion& op) const {
   if (assumption_.implementation > 0) throw NoPrimitive("no further implementation");
   const Dims& dims = input(0).dims;
-  Dims same_order(dims.size());
-  std::iota(same_order.begin(), same_order.end(), 0);
   // The kernel knows no blocks and no padding.
-  Descriptor from = layout_of(0);
-  if (!transpose_view(from, same_order)) from = row_major(dims, type(0));
+  const Descriptor from = without_blocks({dims, layout_of(0), input(0).is_constant});
   PrimitiveChoice result;
   result.own = make_quantization(op, type(0), element_count(dims));
   result.inputs = {{DNNL_ARG_FROM, false, 0, from}};

@@ -50,9 +50,10 @@ void Attempt::add_scales(QuantizationAttributes& attributes, int output_channel,
 }
 
 PrimitiveChoice Attempt::make(const Convolution& op) const {
-  ConvolutionLayouts layouts = {any_layout(input(0).dims, type(0)),
+  const auto data_layout = request_.has_plain_layouts ? &channels_last : &any_layout;
+  ConvolutionLayouts layouts = {data_layout(input(0).dims, type(0)),
                                 any_layout(weights_form(input(1).dims, op.groups), type(1)),
-                                any_layout(request_.output_dims, request_.output_type)};
+                                data_layout(request_.output_dims, request_.output_type)};
   std::vector<int> arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
   Descriptor bias;
   if (has_input(2)) {

@@ -1,6 +1,7 @@
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 #include "plugins/dnnl/executor/primitives/primitive_attempt.h"
@@ -87,6 +88,13 @@ PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::en
     throw NoPrimitive("oneDNN has no primitive for " + describe(*request.op) + ": " + reason);
   }
   return std::move(slow[to_pass_over]);
+}
+
+Descriptor without_blocks(const Operand& operand) {
+  Dims same_order(operand.dims.size());
+  std::iota(same_order.begin(), same_order.end(), 0);
+  if (transpose_view(operand.layout, same_order)) return operand.layout;
+  return row_major(operand.dims, type_of(operand.layout));
 }
 
 PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,

@@ -47,6 +47,7 @@ struct PrimitiveRequest {
   Dims output_dims;
   ElementType output_type = ElementType::kF32;
   std::optional<Descriptor> preferred_output;  // if the consumer would benefit
+  bool has_plain_layouts = false;              // data and output without blocks or padding
 };
 
 // One argument of a primitive, with the layout that it must have. The layout's dimensions may
@@ -71,6 +72,13 @@ struct PrimitiveChoice {
 // NoPrimitive if the library has none, or none that is known to be correct.
 [[nodiscard]] PrimitiveChoice choose_primitive(const PrimitiveRequest& request,
                                                const dnnl::engine& engine);
+
+// How a primitive is found for each operation of a recipe.
+using ChooseFunction = PrimitiveChoice (*)(const PrimitiveRequest& request,
+                                           const dnnl::engine& engine);
+
+// The layout of an operand if it has no blocks, and thus no padding; otherwise row-major.
+[[nodiscard]] Descriptor without_blocks(const Operand& operand);
 
 // The request for an operation whose inputs all lie in row-major order.
 [[nodiscard]] PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,

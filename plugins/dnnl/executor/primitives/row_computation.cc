@@ -5,8 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "plugins/dnnl/executor/exact_kernels.h"
+#include "plugins/dnnl/executor/for_blocks.h"
 #include "plugins/dnnl/executor/primitives/guarded_step.h"
 #include "plugins/dnnl/executor/primitives/row_primitive.h"
+#include "plugins/dnnl/library/invalid_watch.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
@@ -27,13 +30,15 @@ std::string mismatch(const Port& port, int64_t depth, const eph_value* value) {
 // Memory objects for one run at a time.
 class RowComputation::RunState : public eph::State {
  public:
-  explicit RunState(const RowComputation& owner)
-      : owner_(owner), stream_(owner.engine_), arguments_(owner.steps_.size()) {
-    for (const Step& step : owner.steps_) {
+  // The steps are those of the owner, fused or exact.
+  RunState(const RowComputation& owner, const std::vector<Step>& steps)
+      : owner_(owner), steps_(steps), stream_(owner.engine_), arguments_(steps.size()) {
+    for (const Step& step : steps) {
       sources_.emplace_back();
       outputs_.emplace_back();
       dnnl::memory& scratchpad_memory = scratchpads_.emplace_back();
       if (step.scratchpad.get_size() == 0) continue;
+      scratchpad_size = std::max(scratchpad_size, step.scratchpad.get_size());
       scratchpad_memory = dnnl::memory(step.scratchpad, owner.engine_, DNNL_MEMORY_NONE);
     }
     shape.reserve(kMaxRank);
@@ -44,7 +49,7 @@ class RowComputation::RunState : public eph::State {
     if (rows_ == rows) return;
     rows_ = 0;  // in case that one can't be made
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      const Step& step = owner_.steps_[i];
+      const Step& step = steps_[i];
       sources_[i] = dnnl::memory(row_major({rows, step.depth}), owner_.engine_, DNNL_MEMORY_NONE);
       outputs_[i] = dnnl::memory(row_major({rows, step.columns}), owner_.engine_, DNNL_MEMORY_NONE);
       arguments_[i] = {{DNNL_ARG_SRC, sources_[i].get()}, {DNNL_ARG_DST, outputs_[i].get()}};
@@ -65,21 +70,26 @@ class RowComputation::RunState : public eph::State {
     if (scratchpads_[i]) scratchpads_[i].set_data_handle(scratchpad);
     const std::vector<dnnl_exec_arg_t>& arguments = arguments_[i];
     const dnnl_status_t status =
-        dnnl_primitive_execute(owner_.steps_[i].primitive.get(), stream_.get(),
+        dnnl_primitive_execute(steps_[i].primitive.get(), stream_.get(),
                                static_cast<int>(arguments.size()), arguments.data());
     if (status != dnnl_success) {
-      throw eph::Failure(EPH_EP_FAIL, "oneDNN failed to run " + owner_.steps_[i].label +
-                                          " (status " + std::to_string(status) + ")");
+      throw eph::Failure(EPH_EP_FAIL, "oneDNN failed to run " + steps_[i].label + " (status " +
+                                          std::to_string(status) + ")");
     }
     stream_.wait();
+    for (const Epilogue& epilogue : steps_[i].epilogues) {
+      apply(epilogue, rows_, steps_[i].columns, output);
+    }
   }
 
   Dims shape;                        // of the output; kept so that runs allocate nothing
   std::array<float*, 2> inner = {};  // results between products, used in turn
   void* scratchpad = nullptr;
+  std::size_t scratchpad_size = 0;  // of the step that needs most
 
  private:
   const RowComputation& owner_;
+  const std::vector<Step>& steps_;
   dnnl::stream stream_;
   int64_t rows_ = 0;
   std::vector<dnnl::memory> sources_, outputs_, scratchpads_;  // by step
@@ -87,18 +97,18 @@ class RowComputation::RunState : public eph::State {
 };
 
 RowComputation::RowComputation(std::string name, Recipe recipe, ConstantSource& constants,
-                               dnnl::engine engine, int threads, int64_t max_elements)
+                               dnnl::engine engine, int threads, NanMode nan, int64_t max_elements)
     : name_(std::move(name)),
       recipe_(std::move(recipe)),
       engine_(std::move(engine)),
-      threads_(threads) {
+      threads_(threads),
+      nan_(nan) {
   int64_t widest = 1;
   for (const RowProduct& product : row_products(recipe_)) {
     if (!steps_.empty()) inner_width_ = std::max(inner_width_, product.depth);
     widest = std::max({widest, product.depth, product.columns});
     steps_.push_back(make_step(product, constants));
     try_out(steps_.back());
-    scratchpad_size_ = std::max(scratchpad_size_, steps_.back().scratchpad.get_size());
   }
   block_rows_ = std::max<int64_t>(max_elements / widest, 1);
 }
@@ -124,6 +134,75 @@ RowComputation::Step RowComputation::make_step(const RowProduct& product, Consta
     constants_.push_back(std::move(constant));
   }
   return step;
+}
+
+RowComputation::Step RowComputation::make_exact_step(const RowProduct& product,
+                                                     const Step& fused) const {
+  Op plain = *product.op;
+  plain.post_ops.clear();
+  plain.failed_primitives = 0;
+  const PrimitiveChoice choice =
+      choose_row_primitive(recipe_, plain, product.is_transposed, engine_);
+  Step step;
+  step.primitive = dnnl::primitive(choice.descriptor.get());
+  step.depth = product.depth;
+  step.columns = product.columns;
+  step.scratchpad = choice.descriptor.query_md(dnnl::query::scratchpad_md, 0);
+  step.label = fused.label;
+  for (const FixedArgument& constant : fused.constants) {
+    const bool is_factor =
+        constant.argument == DNNL_ARG_WEIGHTS || constant.argument == DNNL_ARG_BIAS;
+    if (is_factor) step.constants.push_back(constant);
+  }
+  for (std::size_t i = 0; i < product.op->post_ops.size(); ++i) {
+    Epilogue& epilogue = step.epilogues.emplace_back();
+    epilogue.op = product.op->post_ops[i];
+    if (!epilogue.op.has_operand()) continue;
+    const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1;
+    const auto operand =
+        std::find_if(fused.constants.begin(), fused.constants.end(),
+                     [&](const FixedArgument& constant) { return constant.argument == argument; });
+    epilogue.operand = static_cast<const float*>(operand->memory.get_data_handle());
+    epilogue.is_row = element_count(recipe_.dims(product.operands[i])) > 1;
+  }
+  return step;
+}
+
+const std::vector<RowComputation::Step>& RowComputation::exact_steps() {
+  const std::lock_guard lock(mutex_);
+  if (!exact_steps_.empty()) return exact_steps_;
+  const auto give_up = [&](const std::string& reason) {
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name_ +
+                                        "' met NaN, and can't be computed so that NaN is kept: " +
+                                        reason + "; set session.nan=library to do without");
+  };
+  try {
+    std::vector<Step> steps;
+    for (const RowProduct& product : row_products(recipe_)) {
+      steps.push_back(make_exact_step(product, steps_[steps.size()]));
+      try_out(steps.back());
+    }
+    exact_steps_ = std::move(steps);
+  } catch (const NoPrimitive& error) {
+    give_up(error.what());
+  } catch (const dnnl::error& error) {
+    give_up(error.what());
+  }
+  return exact_steps_;
+}
+
+void RowComputation::apply(const Epilogue& epilogue, int64_t rows, int64_t columns, float* data) {
+  for_blocks(rows * columns, [&](int64_t first, int64_t count) {
+    float* const block = data + first;
+    if (epilogue.operand == nullptr) {
+      compute_exactly(epilogue.op.eltwise, block, count, block);
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const float other = epilogue.operand[epilogue.is_row ? (first + i) % columns : 0];
+      block[i] = compute_exactly(epilogue.op.binary.function, block[i], other);
+    }
+  });
 }
 
 void RowComputation::try_out(const Step& step) const {
@@ -181,15 +260,29 @@ void RowComputation::compute(eph::Run& run, eph::State* state) {
   if (rows == 0) return;
   const ephost_openmp::Crowd::Run use(*crowd_, threads_);
   const ThreadScope scope(threads_);
+  if (nan_ == NanMode::kPropagate) {
+    const InvalidWatch watch;
+    compute_rows(run, own, rows, from, to);
+    if (!watch.has_seen_any()) return;
+    RunState exact(*this, exact_steps());
+    compute_rows(run, exact, rows, from, to);
+  } else {
+    compute_rows(run, own, rows, from, to);
+  }
+}
+
+void RowComputation::compute_rows(eph::Run& run, RunState& state, int64_t rows, const float* input,
+                                  float* output) const {
   const auto inner_bytes =
       static_cast<uint64_t>(std::min(rows, block_rows_) * inner_width_) * sizeof(float);
-  for (std::size_t i = 0; i < own.inner.size() && i + 1 < steps_.size(); ++i) {
-    own.inner[i] = static_cast<float*>(run.scratch(inner_bytes));
+  for (std::size_t i = 0; i < state.inner.size() && i + 1 < steps_.size(); ++i) {
+    state.inner[i] = static_cast<float*>(run.scratch(inner_bytes));
   }
-  if (scratchpad_size_ > 0) own.scratchpad = run.scratch(scratchpad_size_);
+  if (state.scratchpad_size > 0) state.scratchpad = run.scratch(state.scratchpad_size);
   for (int64_t done = 0; done < rows; done += block_rows_) {
-    own.prepare(std::min(rows - done, block_rows_));
-    compute_block(run, own, from + done * steps_.front().depth, to + done * steps_.back().columns);
+    state.prepare(std::min(rows - done, block_rows_));
+    compute_block(run, state, input + done * steps_.front().depth,
+                  output + done * steps_.back().columns);
   }
 }
 
@@ -205,7 +298,7 @@ void RowComputation::compute_block(eph::Run& run, RunState& state, const float* 
 }
 
 std::unique_ptr<eph::State> RowComputation::create_state() {
-  return std::make_unique<RunState>(*this);
+  return std::make_unique<RunState>(*this, steps_);
 }
 
 }  // namespace ephost_dnnl

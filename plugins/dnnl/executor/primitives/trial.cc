@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "plugins/dnnl/executor/primitives/guarded_step.h"
+#include "plugins/dnnl/executor/primitives/nan_trial.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -42,10 +43,14 @@ bool is_cheap(const Recipe& recipe, const Program& program, const Step& step) {
   return work_of(recipe, program, step) <= (is_generated ? kCheapGeneratedWork : kCheapWork);
 }
 
-void run_step(const Program& program, std::size_t i, const dnnl::engine& engine) {
+void run_step(const Recipe& recipe, const Program& program, std::size_t i,
+              const dnnl::engine& engine) {
   if (const std::optional<StepTouch> touch =
           find_touch(program, i, program.steps[i].primitive, engine)) {
     throw StepFailed(i, "oneDNN " + to_text(*touch) + " of " + program.steps[i].label);
+  }
+  if (hides_nan(recipe, program, i, engine)) {
+    throw StepFailed(i, "oneDNN loses NaN in " + program.steps[i].label + " and doesn't tell");
   }
 }
 
@@ -85,7 +90,7 @@ void try_out(const Recipe& recipe, const Program& program, const dnnl::engine& e
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (program.steps[i].own != nullptr) continue;
     if (is_cheap(recipe, program, program.steps[i])) {
-      run_step(program, i, engine);
+      run_step(recipe, program, i, engine);
     } else {
       check_arguments(program, i);
     }

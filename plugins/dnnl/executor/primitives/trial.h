@@ -9,9 +9,9 @@
 namespace ephost_dnnl {
 
 // Runs each step that is not too expensive in guarded memory, on zeros and the program's own
-// constants; of the other steps, it checks that their arguments have the layouts that their
-// primitives require. The program was made from the recipe and has its primitives. Throws
-// StepFailed for the first step that does not work.
+// constants, and then on NaN (nan_trial.h); of the other steps, it checks that their arguments have
+// the layouts that their primitives require. The program was made from the recipe and has its
+// primitives. Throws StepFailed for the first step that does not work.
 void try_out(const Recipe& recipe, const Program& program, const dnnl::engine& engine);
 
 // The approximate number of multiplications or elements of an operation.

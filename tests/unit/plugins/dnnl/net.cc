@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "tests/unit/plugins/dnnl/guarded_library.h"
@@ -105,7 +106,8 @@ uint32_t Net::round_trip(uint32_t x, float scale, int64_t zero_point, int32_t ty
   const uint32_t zero_value = integers({}, type, {zero_point});
   const auto offset = static_cast<double>(zero_point);
   const Array quantized = map(value(x), [&](double element) {
-    return std::clamp(std::nearbyint(element / scale) + offset, least, least + 255);
+    const double number = std::isnan(element) ? 0 : element;
+    return std::clamp(std::nearbyint(number / scale) + offset, least, least + 255);
   });
   const uint32_t stored =
       graph_.add_value("v" + std::to_string(values_.size()), quantized.shape, type);
@@ -268,16 +270,19 @@ std::vector<std::vector<float>> Partition::run(const Net& net) {
   return results;
 }
 
-ProviderSession::ProviderSession(int64_t threads, int64_t least_open_rows) {
+ProviderSession::ProviderSession(int64_t threads, int64_t least_open_rows, const char* nan) {
   const eph_plugin_api* plugin = get_api(eph_plugin_v1());
   api = plugin->providers[0];
-  eph_option options[2] = {};
+  eph_option options[3] = {};
   options[0].name = EPH_STRING("num_threads");
   options[0].int_value = threads;
   options[1].name = EPH_STRING("least_open_rows");
   options[1].int_value = least_open_rows;
   for (eph_option& option : options) option.kind = EPH_OPTION_INT;
-  const eph_provider_config config = {sizeof(config), options, 2};
+  options[2].name = EPH_STRING("nan");
+  options[2].kind = EPH_OPTION_STRING;
+  options[2].string_value = {nan, std::strlen(nan)};
+  const eph_provider_config config = {sizeof(config), options, 3};
   FakeError error;
   EXPECT_EQ(api->create(api, &host_, &config, &provider, &error), EPH_OK) << error.message;
 }

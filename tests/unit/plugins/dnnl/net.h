@@ -115,7 +115,8 @@ class Partition {
 // A dnnl provider behind its C table.
 class ProviderSession {
  public:
-  explicit ProviderSession(int64_t threads = 0, int64_t least_open_rows = 1);
+  explicit ProviderSession(int64_t threads = 0, int64_t least_open_rows = 1,
+                           const char* nan = "propagate");
   ~ProviderSession();
   ProviderSession(const ProviderSession&) = delete;
   ProviderSession& operator=(const ProviderSession&) = delete;

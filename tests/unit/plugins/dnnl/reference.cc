@@ -104,6 +104,9 @@ Array conv(const OperatorCall& call) {
   });
 }
 
+// NaN if one of them is.
+double greater(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
 Array pool(const OperatorCall& call, bool maximum, bool global) {
   const Array& x = *call.inputs[0];
   const Shape spatial(x.shape.begin() + 2, x.shape.end());
@@ -117,7 +120,7 @@ Array pool(const OperatorCall& call, bool maximum, bool global) {
       Index from(out);
       if (!slide.tap(out, offset, x.shape, from)) return;
       sum += at(x, from);
-      highest = std::max(highest, at(x, from));
+      highest = greater(at(x, from), highest);
       ++taps;
     });
     if (maximum) return highest;
@@ -392,8 +395,8 @@ std::map<std::string, Rule> make_other_rules() {
   const double infinity = std::numeric_limits<double>::infinity();
   const Pair add = [](double a, double b) { return a + b; };
   const Pair mul = [](double a, double b) { return a * b; };
-  const Pair max = [](double a, double b) { return std::max(a, b); };
-  const Pair min = [](double a, double b) { return std::min(a, b); };
+  const Pair max = greater;
+  const Pair min = [](double a, double b) { return -greater(-a, -b); };
   return {
       {"Add", arithmetic(add)},
       {"Sum", arithmetic(add)},

@@ -33,7 +33,8 @@ void expect_text(const Conversion& op, ElementType from, const std::vector<From>
   for (const auto side : {GuardedMemory::Side::kBehind, GuardedMemory::Side::kBefore}) {
     const GuardedMemory memory({elements.size() * sizeof(From), result.size()}, side);
     std::memcpy(memory.data(0), elements.data(), elements.size() * sizeof(From));
-    kernel->run(memory.data(0), memory.data(1));
+    const void* const inputs[] = {memory.data(0)};
+    kernel->run(inputs, memory.data(1));
     EXPECT_FALSE(memory.touch());
     std::memcpy(result.data(), memory.data(1), result.size());
   }

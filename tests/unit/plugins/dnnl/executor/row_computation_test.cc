@@ -243,7 +243,7 @@ TEST(RowComputations, ComputeLargeTensorsInBlocks) {
   const auto run = [&](int64_t max_elements, int64_t rows) {
     ephost_dnnl::BorrowingSource constants(lowered.constants);
     ephost_dnnl::RowComputation computation("rows", lowered.recipe, constants, engine, 1,
-                                            max_elements);
+                                            ephost_dnnl::NanMode::kPropagate, max_elements);
     const Array input = OpenNet::random_input({rows, 4}, 2);
     FakeRun fake({FloatTensor(input.shape, {input.data.begin(), input.data.end()})});
     eph::Run view(&fake);

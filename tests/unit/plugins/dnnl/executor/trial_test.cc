@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "plugins/dnnl/executor/assembler.h"
+#include "plugins/dnnl/executor/primitives/nan_trial.h"
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
+#include "plugins/dnnl/library/primitives.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
 namespace ephost_dnnl::trial_test {
@@ -53,6 +55,26 @@ TEST(Trial, AcceptsStepsThatWorkWhateverTheyCost) {
   for (const int64_t extent : {8, 256, 1024}) {
     const Product product(extent);
     EXPECT_NO_THROW(try_out(product.lowered.recipe, product.program, kEngine)) << extent;
+  }
+}
+
+// Numbers that come from NaN by a comparison show themselves; x^0 compares nothing.
+TEST(Trial, FindsPrimitivesThatHideNan) {
+  using dnnl::algorithm;
+  const Descriptor layout = row_major({4, 24});
+  for (const auto& [function, hides] :
+       {std::pair{algorithm::eltwise_pow, true}, std::pair{algorithm::eltwise_relu, false},
+        std::pair{algorithm::eltwise_clip, false}, std::pair{algorithm::eltwise_exp, false},
+        std::pair{algorithm::eltwise_abs, false}}) {
+    const dnnl::primitive_attr attributes;
+    Program program;
+    program.buffers = {{Place::kInput, 0}, {Place::kOutput, 0}};
+    program.views = {{0, layout}, {1, layout}};
+    Step& step = program.steps.emplace_back();
+    step.primitive =
+        dnnl::primitive(describe_eltwise({kEngine, attributes}, function, layout, 0, 0).get());
+    step.arguments = {{DNNL_ARG_SRC, 0}, {DNNL_ARG_DST, 1}};
+    EXPECT_EQ(hides_nan(Recipe(), program, 0, kEngine), hides) << static_cast<int>(function);
   }
 }
 
