@@ -159,7 +159,7 @@ class ExactMaxPooling : public OwnKernel {
     // Missing dimensions come first, with an extent of 1.
     const std::size_t given = data.size() - 2, missing = axes_.size() - given;
     for (std::size_t i = 0; i < given; ++i) {
-      axes_[missing + i] = {data[i + 2],   output[i + 2],    op.kernel[i],
+      axes_[missing + i] = {data[i + 2],   output[i + 2],   op.kernel[i],
                             op.strides[i], op.dilations[i], op.pads_begin[i]};
     }
   }

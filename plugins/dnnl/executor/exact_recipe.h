@@ -1,5 +1,5 @@
-// exact_recipe.h: a recipe with nothing fused, for runs in which NaN may have been lost: each of its
-// operations can be computed by code that keeps NaN.
+// exact_recipe.h: a recipe with nothing fused, for runs in which NaN may have been lost: each of
+// its operations can be computed by code that keeps NaN.
 #pragma once
 
 #include "plugins/dnnl/recipe/recipe.h"

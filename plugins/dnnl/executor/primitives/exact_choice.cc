@@ -26,8 +26,7 @@ PrimitiveChoice choose_exactly(const PrimitiveRequest& request, const dnnl::engi
     return choose_primitive(plain, engine);
   }
   const bool is_eltwise = get_if<Eltwise>(*request.op) != nullptr;
-  choice.output =
-      is_eltwise ? without_blocks(request.inputs[0]) : row_major(request.output_dims);
+  choice.output = is_eltwise ? without_blocks(request.inputs[0]) : row_major(request.output_dims);
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
     choice.inputs.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), false, i,
                              is_eltwise ? choice.output : row_major(request.inputs[i].dims)});

@@ -46,7 +46,8 @@ class SpecialNet {
     std::vector<float> data(count(shape));
     for (float& number : data) {
       number = static_cast<float>(roll(-1000, 1000)) / 1000;
-      if (roll(1, rarity) == 1) number = roll(0, 2) == 0 ? (roll(0, 1) == 0 ? kInfinity : -kInfinity) : kNan;
+      if (roll(1, rarity) == 1)
+        number = roll(0, 2) == 0 ? (roll(0, 1) == 0 ? kInfinity : -kInfinity) : kNan;
     }
     return data;
   }
@@ -122,7 +123,8 @@ class SpecialNet {
                      {"pads", std::vector<int64_t>{roll(0, 1), roll(0, 1), 1, 0}}});
   }
   uint32_t reduced(uint32_t x, const std::string& op_type) {
-    return net_.add(op_type, {x}, {{"axes", std::vector<int64_t>{roll(1, 3)}}, {"keepdims", int64_t{1}}});
+    return net_.add(op_type, {x},
+                    {{"axes", std::vector<int64_t>{roll(1, 3)}}, {"keepdims", int64_t{1}}});
   }
 
   Net net_;
@@ -134,7 +136,8 @@ TEST(Nan, ComesOutWhereTheReferenceHasIt) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     SpecialNet special(seed);
-    uint32_t x = special.input({special.roll(1, 2), special.roll(1, 20), special.roll(2, 6), special.roll(2, 6)});
+    uint32_t x = special.input(
+        {special.roll(1, 2), special.roll(1, 20), special.roll(2, 6), special.roll(2, 6)});
     for (int64_t steps = special.roll(1, 4); steps > 0; --steps) x = special.step(x);
     x = special.depthwise(x);
     Net& net = special.net();
@@ -186,7 +189,8 @@ TEST(Nan, IsQuantisedToTheZeroPointInsideOfFusedGroups) {
       const uint32_t conv = net.conv(q, 8, 1);
       const uint32_t other = net.input_of(shape, special.numbers(shape, 10));
       const uint32_t mixed = net.add(op_type, {conv, other});
-      const uint32_t y = net.round_trip(net.add("Relu", {mixed}), 0.0625F, zero_point, EPH_ELEMENT_UINT8);
+      const uint32_t y =
+          net.round_trip(net.add("Relu", {mixed}), 0.0625F, zero_point, EPH_ELEMENT_UINT8);
       net.output(y);
       ProviderSession session(1);
       const auto partitions = session.compile(net.graph());
