@@ -126,6 +126,37 @@ TEST(Primitives, ComputeOneColumnOfOneChannel) {
   }
 }
 
+// Made for a later machine, those crash when they are made or run.
+TEST(Primitives, WithPostOpsAreNotOfSse41UnlessTheMachineIs) {
+  if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) GTEST_SKIP();
+  dnnl::post_ops post_ops;
+  append_eltwise(post_ops, dnnl::algorithm::eltwise_sqrt, 0, 0);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(post_ops);
+  using Type = dnnl::memory::data_type;
+  const Tensor x = {{1, 9, 6, 9}, Type::f32}, weights = {{9, 1, 1, 2, 1}, Type::f32};
+  const Tensor y = {{1, 9, 3, 9}, Type::f32};
+  const auto expect_others = [&](const auto& describe) {
+    for (std::size_t implementation = 0;; ++implementation) {
+      try {
+        const std::string name = describe({engine(), attributes, implementation}).impl_info_str();
+        EXPECT_EQ(name.find("sse41"), name.npos) << name;
+      } catch (const dnnl::error&) {
+        EXPECT_GT(implementation, 0U);
+        return;
+      }
+    }
+  };
+  expect_others([&](const PrimitiveSettings& settings) {
+    return describe_convolution(settings, {x.any(), weights.any(), y.any(), nullptr},
+                                {{2, 1}, {0, 0}, {0, 0}, {0, 0}});
+  });
+  expect_others([&](const PrimitiveSettings& settings) {
+    return describe_pooling(settings, dnnl::algorithm::pooling_max, row_major(x.dims), y.any(),
+                            {2, 1}, {{2, 1}, {0, 0}, {0, 0}, {0, 0}});
+  });
+}
+
 TEST(LayoutFields, DescribeBlocksAndPadding) {
   const Descriptor layout({2, 20, 3, 5}, dnnl::memory::data_type::f32,
                           dnnl::memory::format_tag::nChw16c);
