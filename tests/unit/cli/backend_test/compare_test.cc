@@ -7,16 +7,19 @@
 #include <limits>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::cli::compare_test {
 namespace {
 
+using test::IsOk;
 using ::testing::Eq;
 using ::testing::Optional;
 
 template <class T>
 Value tensor(std::vector<int64_t> shape, std::vector<T> elements) {
   auto value = Value::of<T>(std::move(shape), std::span<const T>(elements));
-  EXPECT_TRUE(value.ok());
+  EXPECT_THAT(value, IsOk());
   return *value;
 }
 
