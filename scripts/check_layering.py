@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks who includes whom. The tables below are the architecture (ARCHITECTURE.md), line by line.
+"""Checks the includes between modules. The tables below are the architecture (ARCHITECTURE.md), line by line.
 
 Prints every breach and exits with 1 if there is one.
 """
@@ -85,7 +85,7 @@ def module_of(file):
 
 
 def public_breaches(file, headers, includes):
-    """Of a header of the public API: it includes the standard library and its like, nothing of the host."""
+    """Breaches by a header of the public API, which includes the standard library and its like, nothing of the host."""
     for header in headers:
         is_public = "host/include/" + header in includes
         if not is_public and not STANDARD.fullmatch(header):

@@ -1,5 +1,5 @@
-// Limits how many calls of `compute` on a provider's computations overlap, whichever sessions and
-// runs they belong to. Calls wait for their turn in no particular order.
+// A limit on how many calls of `compute` on a provider's computations overlap, whichever sessions
+// and runs they belong to. Calls wait for their turn in no particular order.
 #pragma once
 
 #include <algorithm>

@@ -37,7 +37,7 @@ concept Adopted = requires(Record record) {
 
 size_t adopted_records = 0;
 
-// A record of `size` bytes, today's size, with bytes after it that nobody may read or write.
+// A record of `size` bytes, today's size, with bytes after it that must not be read or written.
 template <class Record>
 void expect_taken([[maybe_unused]] size_t size) {
   if constexpr (Adopted<Record>) {

@@ -337,7 +337,7 @@ TEST(Search, SkipsALinkToAPathThatTheLoaderWouldExpand) {
   EXPECT_THAT(search({dir.path()}).found, IsEmpty());
 }
 
-// A plugin in a folder that everybody may write to.
+// A plugin in a folder that every user may write to.
 class WritablePlugin : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -247,7 +247,7 @@ TEST(ExaminedSelection, HasWhatCouldBeRead) {
   EXPECT_EQ(examined.providers[0].version.line, 4);
   ASSERT_EQ(examined.providers[0].options.size(), 1U);
   EXPECT_EQ(examined.providers[0].options[0].column, 18);
-  EXPECT_EQ(examined.providers[1].version.line, 6);  // it states none
+  EXPECT_EQ(examined.providers[1].version.line, 6);  // it has none
   EXPECT_THAT(examined.selection.session_entries, ElementsAre(Pair("b", "2")));
   ASSERT_EQ(examined.session_entries.size(), 1U);
   EXPECT_EQ(examined.session_entries[0].column, 22);

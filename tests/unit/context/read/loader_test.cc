@@ -38,7 +38,7 @@ std::string refusal(const graph::Model& model, const LoadOptions& options) {
   return loaded.status().message();
 }
 
-// The refusal of a node that states this path below the folder.
+// The refusal of a node that names this path below the folder.
 std::string refusal_of_path(const TempDirectory& dir, const std::string& path) {
   return refusal(model_of({file_node("p", path)}), {.folder = dir.path()});
 }
@@ -289,7 +289,7 @@ TEST_P(DamagedContent, IsRefusedAsAnEmbeddedPayload) {
   EXPECT_EQ(refusal(model, {.verify_checksums = false}), "accepted");
 }
 
-// A model with two payloads, of which the metadata state one.
+// A model with two payloads, of which the metadata name one.
 graph::Model half_stated_model(const TempDirectory& dir) {
   dir.write("a.bin", "a");
   dir.write("b.bin", "b");

@@ -179,7 +179,7 @@ std::string use_for_a_while(const fs::path& folder, unsigned seed) {
   return {};
 }
 
-// Invariants of the folder after everyone has finished.
+// Invariants of the folder after all processes have finished.
 void expect_sound(const fs::path& folder) {
   for (const CacheItem& item : testing::items_in(folder)) {
     EXPECT_NE(item.state, CacheItem::State::kTemporary);

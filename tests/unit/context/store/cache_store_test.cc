@@ -183,7 +183,7 @@ TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
          const CacheEntry other{.key_text = key_of("b").text};
          ASSERT_THAT(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))), IsOk());
        }},
-      {"does not state the model",
+      {"does not list the model",
        [&](const fs::path& entry) {
          const CacheEntry other{.key_text = key.text};
          ASSERT_THAT(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))), IsOk());
@@ -294,7 +294,7 @@ TEST(CacheStore, FindsOtherEntriesOfAModelTheMostRecentOneFirst) {
     make_older(entry_in(dir.path(), other), hours--);
   }
   ASSERT_THAT(publish_sample(store, key_of("b"), "payload", sample_contexts()), IsOk());
-  // An entry of an older host, which does not state what its contexts were made from.
+  // An entry of an older host, which does not record what its contexts were made from.
   ASSERT_THAT(publish_sample(store, key_of_host("a", "0")), IsOk());
   EXPECT_THAT(
       related_to(store, key),

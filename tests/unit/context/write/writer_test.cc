@@ -401,7 +401,7 @@ TEST(ContextWriter, RefusesPartitionsThatDoNotFitTogether) {
   EXPECT_THAT(refusal(partitions).message(), HasSubstr("the source"));
   partitions = sample_partitions(model.graph);
   partitions[1].source = "OtherExecutionProvider";
-  EXPECT_THAT(refusal(partitions).message(), HasSubstr("states a payload of source"));
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("refers to a payload of source"));
   partitions = sample_partitions(model.graph);
   partitions[1].payload = 4;
   EXPECT_THAT(refusal(partitions).message(), HasSubstr("payload 4, which was not begun"));

@@ -92,7 +92,7 @@ TEST(LiftPayloads, FindsPayloadsEverywhere) {
 TEST(LiftPayloads, AFileCannotForgeAReference) {
   const Skeleton other = *lift_payloads(as_bytes(std::string_view()));
   Skeleton skeleton = *lift_payloads(as_bytes(std::string_view()));
-  EXPECT_NE(other.marker, skeleton.marker) << "drawn anew for each call";
+  EXPECT_NE(other.marker, skeleton.marker) << "drawn for each call";
   const std::string secret = "secret";
   skeleton.payloads.push_back(as_bytes(secret));
   const std::string marker(skeleton.marker.data(), skeleton.marker.size());
