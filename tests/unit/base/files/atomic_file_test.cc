@@ -322,7 +322,8 @@ TEST(AtomicFile, MovesItsDutyToCleanUp) {
   {
     Result<AtomicFile> first = AtomicFile::create(dir / "a");
     Result<AtomicFile> second = AtomicFile::create(dir / "b");
-    ASSERT_TRUE(first.ok() && second.ok());
+    ASSERT_THAT(first, IsOk());
+    ASSERT_THAT(second, IsOk());
     *second = std::move(*first);
     EXPECT_EQ(entries_of(dir.path()), 1);
     const AtomicFile third(std::move(*second));

@@ -44,7 +44,8 @@ TEST(MappedFile, KeepsTheAddressWhenMoved) {
   TempDirectory dir;
   Result<MappedFile> first = MappedFile::open(dir.write("a", "one"));
   Result<MappedFile> second = MappedFile::open(dir.write("b", "two"));
-  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
   const std::byte* address = first->bytes().data();
   *second = std::move(*first);
   MappedFile third(std::move(*second));

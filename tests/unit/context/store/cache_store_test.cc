@@ -214,7 +214,8 @@ TEST(CacheStore, KeepsOneQuarantinedEntryPerKey) {
   for (const char* reason : {"first", "second"}) {
     ASSERT_THAT(publish_sample(store, key), IsOk());
     const Result<CacheLookup> lookup = store.find(key);
-    ASSERT_TRUE(lookup.ok() && lookup->found);
+    ASSERT_THAT(lookup, IsOk());
+    ASSERT_TRUE(lookup->found.has_value());
     ASSERT_THAT(store.quarantine(*lookup->found, Status(StatusCode::kEpFail, reason)), IsOk());
     EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(key)));
     EXPECT_EQ(read_reason(testing::store_in(dir.path()) / quarantined(key), posix_file_system()),
