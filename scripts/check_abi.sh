@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares an interface as it was frozen with that of today's headers, with abidiff: the plugin ABI by a
-# plugin, the C API by its function. Fields that were appended are no difference; everything else is one.
+# plugin, the C API by its function. Appended fields do not count as a difference; everything else does.
 # abidiff cannot see through the untyped tables of extensions: the golden layouts cover those
 # (tests/abi/layout_prefix.py).
 #   scripts/check_abi.sh FROZEN [INCLUDE]   a folder that export_abi.sh wrote, and headers to compare

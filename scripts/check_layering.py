@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks who includes whom: modules by the table of host/modules.txt, folders of large modules by having no circles, and
+"""Checks all includes: modules by the table of host/modules.txt, folders of large modules by having no circles, and
 headers of third parties by the tables below.
 
 Prints every breach and exits with 1 if there is one.
@@ -82,7 +82,7 @@ def room_of(file):
 
 
 def public_breaches(file, headers, includes):
-    """Of a header of the public API: it includes the standard library and its like, nothing of the host."""
+    """Breaches by a header of the public API, which includes the standard library and its like, nothing of the host."""
     for header in headers:
         is_public = "host/include/" + header in includes
         if not is_public and not STANDARD.fullmatch(header):

@@ -5,9 +5,9 @@ scripts/bench_operators_vs_onnxruntime.sh and the test of allocations. Weights a
   make_operator_models.py OUT_DIR [--copies N]
 
 OUT_DIR/<name>/model.onnx holds N copies of one node, all of the same inputs, so that a run takes much
-longer than what surrounds it; one copy where a node takes long by itself. Nobody's handling of large
-outputs counts and no copy is dead code: of each result a GatherND takes one element, the "reader", and
-a Concat of these elements is the output. OUT_DIR/readers/<n>/model.onnx holds n readers and nothing
+longer than what surrounds it; one copy where a node takes long by itself. A GatherND, the "reader", takes
+one element of each result, and a Concat of these elements is the output, so that handling of large
+outputs does not count and no copy is dead code. OUT_DIR/readers/<n>/model.onnx holds n readers and nothing
 else, and OUT_DIR/cases.json says for each name how many copies and readers its model has.
 """
 

@@ -1,4 +1,4 @@
-// What is behind the handles of the C API, and how a function of it reports failure.
+// The objects behind the handles of the C API, and the failures of its functions.
 #pragma once
 
 #include <ephost/c_api.h>
@@ -87,7 +87,7 @@ void copy_covered(const C& from, C& to) {
   std::memcpy(&to, &from, std::min<uint64_t>(from.struct_size, sizeof(C)));
 }
 
-// INVALID_ARGUMENT for a record of the caller's that states no size: nothing in it would count. It
+// INVALID_ARGUMENT for a record of the caller's without a size: nothing in it would count. It
 // may be null. `type` is its name.
 template <class C>
 [[nodiscard]] Status check_record(const C* given, std::string_view type) {

@@ -40,7 +40,7 @@ ephost_status* change(ephost_session_options* options, const Change& how) {
   });
 }
 
-// The enumerator of a number; INVALID_ARGUMENT for one that is none of the first `count`.
+// The enumerator of a number; INVALID_ARGUMENT for a number that is not below `count`.
 template <class Enumeration>
 Result<Enumeration> enumerator(int32_t number, int32_t count, std::string_view what) {
   if (number >= 0 && number < count) return static_cast<Enumeration>(number);

@@ -44,7 +44,7 @@ ephost_status* create_tensor_with_data(int32_t element_type, const int64_t* shap
   return create("creating a tensor", out_value, [&]() -> Result<Value> {
     const auto type = static_cast<ElementType>(element_type);
     const std::span<std::byte> memory(static_cast<std::byte*>(data), byte_size);
-    // Checked before the memory has an owner, who would release it after a failure too.
+    // Checked before the memory has an owner, which would release it after a failure too.
     EPHOST_ASSIGN_OR_RETURN(Value value, Value::borrow(type, shape_of(shape, rank), memory));
     if (release == nullptr) return value;
     return Value::share(type, shape_of(shape, rank), memory,

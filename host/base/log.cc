@@ -191,8 +191,8 @@ std::string place_in_code(std::string_view file, int line) {
 
 }  // namespace
 
-// The counts of equal messages of a log and those that were made of it, which are written when
-// nobody has one of them any more.
+// The counts of equal messages of a log and those that were made of it, which are written when the
+// last of them is gone.
 class Log::Repeats {
  public:
   Repeats() = default;

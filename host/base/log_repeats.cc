@@ -13,7 +13,7 @@ bool is_same(const LogLine& a, const LogLine& b) {
 
 void LogRepeats::add(const LogLine& line, Clock::time_point now, const Write& write) {
   const size_t bytes = line.text.size() + line.category.size() + line.id.size();
-  // Who asks for information wants all of it.
+  // A log that is set to information shows all of it.
   if (line.severity < LoggingLevel::kWarning || bytes > kMostBytes) return write(line, 0);
   const auto known =
       std::ranges::find_if(seen_, [&](const Seen& seen) { return is_same(seen.line, line); });

@@ -1,6 +1,6 @@
-// Keeps equal warnings and errors from filling the log: the first one is written, those that follow
-// are counted, and the count is written in the end. Needs no more memory however many messages
-// there are. Not safe for several threads at once; log.cc uses it under its lock.
+// A filter that keeps equal warnings and errors from filling the log: the first one is written,
+// those that follow are counted, and the count is written in the end. Needs no more memory however
+// many messages there are. Not safe for several threads at once; log.cc uses it under its lock.
 #pragma once
 
 #include <ephost/types/logging.h>

@@ -9,7 +9,7 @@
 
 namespace ephost {
 
-// `begin` is stored last and cleared first, so that who sees it sees the rest.
+// `begin` is stored last and cleared first, so that a reader that sees it sees the rest.
 struct RegisteredRange {
   static constexpr size_t kNameSize = 160;
 

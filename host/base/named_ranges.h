@@ -1,5 +1,5 @@
 // Ranges of memory with a name each, so that the crash handler can say what a plugin was about to
-// reach, and whose fault it is that it could not. Read in signal handlers.
+// access, and what the memory belongs to. Read in signal handlers.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace ephost {
 
 enum class RangeOwner {
-  kHost,         // memory without access, which nobody may touch
+  kHost,         // memory without access, which must not be touched
   kApplication,  // lent by the application, or mapped from its files: for reading
 };
 

@@ -1,5 +1,6 @@
-// Makes text from a model, a plugin, a manifest or a file name safe to display. All text that the
-// host prints, logs or writes for people passes through one of these functions.
+// Conversion of text from a model, a plugin, a manifest or a file name to text that is safe to
+// display. All text that the host prints, logs or writes for people passes through one of these
+// functions.
 #pragma once
 
 #include <cstdint>

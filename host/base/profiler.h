@@ -1,4 +1,4 @@
-// Records how long operations take and writes that as a Chrome trace (the "Trace Event Format":
+// A recorder of how long operations take, written as a Chrome trace (the "Trace Event Format":
 // load it in chrome://tracing or Perfetto). Code without a profiler records nothing and has no
 // overhead.
 #pragma once

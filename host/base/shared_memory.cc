@@ -25,7 +25,7 @@ namespace {
 struct Entry {
   SharedRegionPtr region;
   bool is_written = false;  // by this process at any time, so that a forked one needs its own
-  bool is_private = false;  // since this process was forked: nobody else can map it
+  bool is_private = false;  // since this process was forked: no other process can map it
   void* copy = MAP_FAILED;  // while this process forks: what the new one gets
 };
 
@@ -175,7 +175,7 @@ Result<SharedMemory> SharedMemory::create(std::string_view name, size_t size, Sh
       ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (address == MAP_FAILED) return memory_error("map", rounded);
   const std::span bytes(static_cast<std::byte*>(address), rounded);
-  // The mapping above stays writable; nobody gets another one.
+  // The mapping above stays writable; there will be no other one.
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |
                     (access == SharedAccess::kRead ? F_SEAL_FUTURE_WRITE : 0);
   bool is_safe = ::fcntl(memory.get(), F_ADD_SEALS, seals) == 0;

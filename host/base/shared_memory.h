@@ -1,6 +1,6 @@
 // Memory that other processes can map: for what providers in worker processes read without a copy,
-// and where they write. The process keeps a table of such memory, so that whoever has an address
-// finds the descriptor behind it. Nothing here knows of workers.
+// and where they write. The process keeps a table of such memory, so that the descriptor behind an
+// address can be found. Nothing here depends on workers.
 #pragma once
 
 #include <ephost/status.h>
@@ -45,8 +45,8 @@ class SharedRegions {
   // Takes a range over, which must not overlap another region; the memory stays the caller's.
   static SharedRegionPtr add(std::span<std::byte> bytes, FileDescriptor descriptor, uint64_t offset,
                              SharedAccess access);
-  // Forgets a region, before its memory is unmapped. Who holds the pointer may still use the
-  // descriptor.
+  // Forgets a region, before its memory is unmapped. The descriptor stays usable through pointers
+  // to the region.
   static void remove(const SharedRegionPtr& region);
 
   // The region in which all of `bytes` lie; a MappedFile becomes one when it is first looked for
@@ -108,7 +108,7 @@ class SharedMemory {
 };
 
 // Maps `size` bytes of a descriptor that came from another process, for reading. FAIL unless it is
-// memory of at least that size whose size and content nobody can change any more (sealed against
+// memory of at least that size whose size and content cannot change any more (sealed against
 // shrinking and writing).
 class SealedMapping {
  public:

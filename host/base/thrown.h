@@ -1,4 +1,4 @@
-// What an exception is as a Status, where code that may throw is called by code that must not.
+// The Status of an exception, where code that may throw is called by code that must not.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,4 +1,4 @@
-// Converts strings and codes between the host and the plugin ABI.
+// Conversions of strings and codes between the host and the plugin ABI.
 #pragma once
 
 #include <ephost/plugin_abi.h>

@@ -1,5 +1,5 @@
-// Limits how many calls of `compute` on a provider's computations overlap, whichever sessions and
-// runs they belong to. Calls wait for their turn in no particular order.
+// A limit on how many calls of `compute` on a provider's computations overlap, whichever sessions
+// and runs they belong to. Calls wait for their turn in no particular order.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace ephost::bridge {
 // Thread-safe.
 class CallLimit {
  public:
-  // Whether a call that waits is of no use any more. Asked by the thread that waits, every few
+  // Whether a call that waits is not needed any more. Asked by the thread that waits, every few
   // milliseconds; empty: never.
   using IsOver = FunctionRef<bool()>;
 
@@ -39,7 +39,7 @@ class CallLimit {
     ~Place() {
       if (limit_ != nullptr) limit_->leave();
     }
-    // False only if `is_over` said that the call is of no use any more.
+    // False only if `is_over` said that the call is not needed any more.
     [[nodiscard]] bool has_it() const { return has_it_; }
 
    private:

@@ -1,5 +1,6 @@
-// How a function of the host that a plugin calls reports failure: with a code, after a message went
-// into the plugin's eph_error. The counterpart of slot_call.h, which calls in the other direction.
+// Failure reports of the host's functions that plugins call: a code is returned, after a message
+// went into the plugin's eph_error. The counterpart of slot_call.h, which calls in the other
+// direction.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -13,7 +14,7 @@
 namespace ephost::bridge {
 
 // Gives the message to `error` and returns the code. The message is dropped where `error` is null
-// or its table is unusable: there is nobody to report that to, and the code still tells of the
+// or its table is unusable: there is nothing to report that to, and the code still reports the
 // failure.
 int32_t report(eph_error* error, StatusCode code, std::string_view message) noexcept;
 

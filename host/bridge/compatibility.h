@@ -1,5 +1,5 @@
-// Asks a plugin whether a payload of the context cache can be used on a device. The payload itself
-// and a provider are not needed.
+// A plugin's verdict on whether a payload of the context cache can be used on a device. The payload
+// itself and a provider are not needed.
 #pragma once
 
 #include <ephost/plugin_abi.h>

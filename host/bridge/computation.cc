@@ -14,7 +14,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More than any operator has slots for; a computation that states more is broken.
+// More than any operator has slots for; a computation that reports more is broken.
 constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 
 plan::SlotPair copy(const eph_slot_pair& pair) { return {pair.input, pair.output}; }
@@ -38,7 +38,7 @@ Status check_alignment(uint64_t alignment, std::string_view provider) {
   if (is_power && alignment <= kMaxHostAlignment) return Status::ok_status();
   return Status(
       StatusCode::kEpFail,
-      formatted("{} states a host_alignment of {} for a computation; it has to be a power "
+      formatted("{} reports a host_alignment of {} for a computation; it has to be a power "
                 "of two of at most {}; report this to the plugin's vendor",
                 provider, alignment, kMaxHostAlignment));
 }

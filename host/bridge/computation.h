@@ -67,7 +67,7 @@ class Computation {
   // An empty state if the computation needs none. May be called concurrently.
   [[nodiscard]] Result<ComputationState> create_state() const;
 
-  // Of its provider; null: no limit.
+  // The limit of its provider; null: no limit.
   [[nodiscard]] CallLimit* call_limit() const;
   // A power of two: at least 64, at most 2 MiB.
   [[nodiscard]] uint64_t host_alignment() const { return object_->host_alignment; }

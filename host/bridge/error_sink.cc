@@ -7,7 +7,7 @@
 namespace ephost::bridge {
 namespace {
 
-// A plugin's message may have any length; more than this is of no use.
+// A plugin's message may have any length; more than this is useless.
 constexpr size_t kMaxMessage = 4096;
 
 }  // namespace

@@ -16,7 +16,7 @@ class ErrorSink : public eph_error {
   ErrorSink(const ErrorSink&) = delete;
   ErrorSink& operator=(const ErrorSink&) = delete;
 
-  // OK for EPH_OK. Otherwise the plugin's code, with a printable message that says who failed at
+  // OK for EPH_OK. Otherwise the plugin's code, with a printable message that says what failed at
   // what: `who` names the provider, `what` the attempt ("compiling it"). Clears the message.
   [[nodiscard]] Status to_status(int32_t code, std::string_view who, std::string_view what);
 

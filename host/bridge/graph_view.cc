@@ -65,7 +65,7 @@ eph_value constant_value(const graph::Tensor& tensor, std::span<const eph_string
   const void* data = is_text ? static_cast<const void*>(strings.data())
                              : static_cast<const void*>(tensor.data.bytes.data());
   eph_value value = {};
-  // The ABI has one struct for inputs and outputs; nobody may write through this one.
+  // The ABI has one struct for inputs and outputs; this one must not be written through.
   value.data = const_cast<void*>(data);
   value.shape = tensor.shape.data();
   value.byte_size = is_text ? strings.size_bytes() : tensor.data.bytes.size();

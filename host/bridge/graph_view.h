@@ -47,7 +47,7 @@ class GraphView : public eph_graph {
   GraphView(const GraphView&) = delete;
   GraphView& operator=(const GraphView&) = delete;
 
-  // Of a graph that is not a partition.
+  // The role of a graph that is not a partition.
   [[nodiscard]] static Role role_of(const graph::Graph& graph, const graph::Model& model) {
     return &graph == &model.graph ? Role::kWhole : Role::kBody;
   }

@@ -1,5 +1,5 @@
-// What all graphs of a model say about the model, as plugins see it: opsets and metadata. Made once
-// for a model and shared by the views of its graphs and partitions, of which there may be
+// The facts about a model that all of its graphs share, as plugins see them: opsets and metadata.
+// Made once for a model and shared by the views of its graphs and partitions, of which there may be
 // thousands.
 #pragma once
 

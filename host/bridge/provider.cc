@@ -16,7 +16,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More than any provider has; one that states more is broken.
+// More than any provider has; one that reports more is broken.
 constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
 constexpr uint64_t kMaxRules = uint64_t{1} << 16;
 
@@ -240,7 +240,7 @@ Result<std::string> Provider::compatibility() {
   const std::lock_guard lock(owner_);
   if (api().get_compatibility == nullptr) return std::string();
   eph_string text = {};
-  EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_compatibility"}, "stating its compatibility",
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_compatibility"}, "reporting its compatibility",
                                    api().get_compatibility, handle_, &text));
   EPHOST_ASSIGN_OR_RETURN(const std::string_view checked,
                           plugin::adopt_text(text, kMaxCompatibilitySize,

@@ -115,7 +115,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // The provider's own memories; none if it works in host memory.
   [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
 
-  // What it has to do with runs; to be called while runs go on.
+  // The provider's side of ephost.run/1; may be called during runs.
   [[nodiscard]] const RunExtension& runs() const { return runs_; }
   // Changes options with the scope dynamic, checked by manifest::validate_option_changes, and
   // returns the values that these had before. NOT_IMPLEMENTED if the provider takes no changes;
@@ -130,7 +130,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // Ends that. Events that make no sense are left out.
   [[nodiscard]] ProviderEvents stop_profiling();
 
-  // The operators that shall reach the provider as they are.
+  // The operators that the provider wants to see as they are.
   [[nodiscard]] const GraphWishes& wishes() const { return wishes_; }
 
   // Whether its claims hold only for the shapes of the profiles that it was told.

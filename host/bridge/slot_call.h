@@ -1,4 +1,4 @@
-// Calls the slots that return a code and take an eph_error as their last argument. Also re-exports
+// Calls of slots that return a code and take an eph_error as their last argument. Also re-exports
 // the names of host/plugin/calls/call.h for the modules that call plugins through this one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a context model states about itself in `metadata_props`, the only part of an ONNX model that
+// The metadata of a context model in `metadata_props`, the only part of an ONNX model that
 // other tools carry along untouched. SPECIFICATION.md describes the entries and their values.
 // Models that other hosts wrote have none of them; each entry is optional.
 #pragma once

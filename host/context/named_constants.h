@@ -12,7 +12,7 @@
 
 namespace ephost::context {
 
-// A constant as a node states it: "TYPE[EXTENTS] CHECKSUM NAME".
+// A constant as a node names it: "TYPE[EXTENTS] CHECKSUM NAME".
 struct NamedConstant {
   std::string type;  // with its shape, e.g. "float[64,3]"
   ContentChecksum checksum;
@@ -25,7 +25,7 @@ struct NamedConstant {
 // nullopt unless `to_string` could have written `text`.
 [[nodiscard]] std::optional<NamedConstant> parse_named_constant(std::string_view text);
 
-// Type and shape of a tensor as a node states them.
+// Type and shape of a tensor as text in a node.
 [[nodiscard]] std::string describe_type(const graph::Tensor& tensor);
 
 // The bytes of a tensor that its checksum covers: its data, or for strings the size of each in 8

@@ -1,4 +1,4 @@
-// How messages and reports name the graphs inside a model.
+// Names of the graphs inside a model, for messages and reports.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Derives what a graph's lists imply: the producer and the consumers of each value, which values
-// are graph inputs and outputs, and what a node's subgraphs capture. The importer and every pass
-// call it after they have changed nodes. It makes no decisions and checks nothing.
+// Connections of a graph, derived from its lists: the producer and the consumers of each value,
+// which values are graph inputs and outputs, and what a node's subgraphs capture. The importer and
+// every pass call it after they have changed nodes. It makes no decisions and checks nothing.
 #pragma once
 
 #include "host/graph/graph.h"

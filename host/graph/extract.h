@@ -1,4 +1,4 @@
-// Extracts a set of nodes as a separate graph: a fused partition as its provider sees it, or a
+// Extraction of a set of nodes as a separate graph: a fused partition as its provider sees it, or a
 // single node for the constant folder. The source graph does not change.
 #pragma once
 

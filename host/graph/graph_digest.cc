@@ -10,15 +10,15 @@ namespace ephost::graph {
 namespace {
 
 // Writes numbers with a fixed size, and everything else behind its size, so that no two graphs give
-// the same text. Structs are taken apart by structured bindings: whoever adds a member has to
-// decide here whether providers can see it.
+// the same text. Structs are taken apart by structured bindings: a change that adds a member does
+// not compile until it is decided here whether providers can see it.
 class Serializer {
  public:
   Serializer(const Model& model, const Cancellation& cancellation, DataChecksums& checksums)
       : model_(model), cancellation_(cancellation), checksums_(checksums) {}
 
   [[nodiscard]] const std::string& text() const { return text_; }
-  // Then the text is of no use, and neither are the checksums.
+  // Then the text is useless, and so are the checksums.
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
   void put(std::string_view text) {

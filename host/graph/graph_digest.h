@@ -28,14 +28,15 @@ class GraphDigester {
   explicit GraphDigester(const Model& model, const Cancellation& cancellation = {})
       : model_(model), cancellation_(cancellation) {}
 
-  // The SHA-256, in 64 lower-case hexadecimal digits, of `maker`, a text that says who compiles the
-  // graph, and of a serialisation of the graph: its name, nodes with their order, operators,
-  // versions, attributes and bodies, values with names, types and names of dimensions, inputs,
-  // outputs, annotations, and constants; and of what the model adds to it: IR version, opsets and
-  // functions. Two different graphs never have the same serialisation. Data of constants, large
-  // attributes and functions is in it as its size and its 128-bit XXH3 checksum, so that a digest
-  // costs no more than the checksum of a model file. What cannot be seen has no influence: where
-  // external data lies, how symbols are numbered, what the graph was extracted from.
+  // The SHA-256, in 64 lower-case hexadecimal digits, of `maker`, a text that identifies the
+  // compiler of the graph, and of a serialisation of the graph: its name, nodes with their order,
+  // operators, versions, attributes and bodies, values with names, types and names of dimensions,
+  // inputs, outputs, annotations, and constants; and of what the model adds to it: IR version,
+  // opsets and functions. Two different graphs never have the same serialisation. Data of
+  // constants, large attributes and functions is in it as its size and its 128-bit XXH3 checksum,
+  // so that a digest costs no more than the checksum of a model file. What cannot be seen has no
+  // influence: where external data lies, how symbols are numbered, what the graph was extracted
+  // from.
   //
   // CANCELLED or DEADLINE_EXCEEDED once cancellation is requested; FAIL if OpenSSL has no SHA-256.
   [[nodiscard]] Result<std::string> digest(const Graph& graph, std::string_view maker);

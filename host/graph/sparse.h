@@ -1,4 +1,4 @@
-// Converts sparse constants to the dense form with which the host and its kernels compute.
+// Conversion of sparse constants to the dense form with which the host and its kernels compute.
 #pragma once
 
 #include <ephost/status.h>

@@ -75,7 +75,7 @@ struct Blob {
 
 // Where data lies outside the model file.
 struct ExternalLocation {
-  std::string location;        // as a model states it: relative to the model's folder
+  std::string location;        // as given in a model: relative to the model's folder
   std::filesystem::path path;  // the file, canonical
   uint64_t offset = 0;
   uint64_t size = 0;

@@ -1,4 +1,4 @@
-// Matches the providers and layers that a session asks for with the plugins that are installed.
+// The choice of installed plugins for the providers and layers that a session asks for.
 #pragma once
 
 #include <ephost/status.h>
@@ -29,13 +29,13 @@ struct ChosenProvider {
 };
 
 // Returns the plugins whose provider is called `choice.name`, by type name or else by short name,
-// ignoring case. NOT_FOUND states what was wanted, what is installed, what was skipped and which
+// ignoring case. NOT_FOUND says what was wanted, what is installed, what was skipped and which
 // directories were searched; INVALID_ARGUMENT if several providers share the short name.
 [[nodiscard]] Result<Candidates> find_candidates(const SearchResult& plugins,
                                                  const ProviderChoice& choice);
 
-// INVALID_ARGUMENT if no plugin, of whatever version, offers a provider of that name: `what`, such
-// as "the entry x", is about nobody.
+// INVALID_ARGUMENT if no plugin, of whatever version, offers a provider of that name, so that
+// `what`, such as "the entry x", has no effect.
 [[nodiscard]] Status check_is_offered(const SearchResult& plugins, std::string_view name,
                                       std::string_view what);
 
@@ -45,7 +45,7 @@ struct ChosenProvider {
 // Whether the host has the layer, so that no plugin is needed.
 [[nodiscard]] bool is_host_layer(std::string_view name);
 
-// Returns the plugins with the layer `name`, which is none of the host's. INVALID_ARGUMENT names
+// Returns the plugins with the layer `name`, which is not one of the host's. INVALID_ARGUMENT names
 // the layers that there are; or the two plugins, if several vendors ship one of that name.
 [[nodiscard]] Result<Candidates> find_layer(const SearchResult& plugins, std::string_view name);
 

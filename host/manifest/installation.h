@@ -1,4 +1,4 @@
-// How an installation with plugins is laid out: manifests in <data>/ephost/plugins, their libraries
+// The layout of an installation with plugins: manifests in <data>/ephost/plugins, their libraries
 // in <lib>/ephost/plugins. Only the way from one folder to another is known from the build, so that
 // an installation can be moved as a whole.
 #pragma once

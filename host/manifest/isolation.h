@@ -26,8 +26,7 @@ inline constexpr std::array<std::string_view, 3> kIsolationNames = {"none", "wor
   return kIsolationNames[static_cast<size_t>(isolation)];
 }
 
-// INVALID_ARGUMENT for a word that is none of them; `what` is what states it, such as "the entry
-// x".
+// INVALID_ARGUMENT for any other word; `what` is where it was given, such as "the entry x".
 [[nodiscard]] Result<Isolation> require_isolation(std::string_view text, std::string_view what);
 class Field;
 // The same of a file's field.

@@ -1,4 +1,4 @@
-// The manifest of a plugin: what its vendor states about it, read before any of its code is loaded.
+// The manifest of a plugin: its description by the vendor, read before any of its code is loaded.
 // manifests/SCHEMA.md documents the format. Nothing here examines the library itself.
 #pragma once
 
@@ -77,7 +77,7 @@ struct Manifest {
 
   // The directory of `file` as an absolute path: where the plugin's own files are.
   [[nodiscard]] std::string directory() const;
-  // Who it is, for messages: the type name of a provider, the name of a layer.
+  // The name for messages: the type name of a provider, the name of a layer.
   [[nodiscard]] const std::string& subject() const {
     return kind == Kind::kLayer ? name : provider;
   }
@@ -85,7 +85,7 @@ struct Manifest {
   [[nodiscard]] const LibraryEntry* library_for(std::string_view platform) const;
 };
 
-// What identifies a plugin, as far as its manifest states it in valid form.
+// What identifies a plugin, as far as its manifest gives it in valid form.
 struct PluginIdentity {
   std::string provider;
   std::string name;  // may be empty
@@ -93,7 +93,7 @@ struct PluginIdentity {
 };
 
 // Identifies the plugin of a manifest even if the manifest is invalid: it only looks at single
-// lines, so that the text need not be YAML. Nothing if no line states a provider.
+// lines, so that the text need not be YAML. Nothing if no line names a provider.
 [[nodiscard]] std::optional<PluginIdentity> identify(std::string_view text);
 
 // `file` is used in messages and becomes the manifest's `file`. Errors are INVALID_ARGUMENT:

@@ -1,4 +1,4 @@
-// Checks the options that a user gives a provider against those that its manifest declares.
+// A check of the options that a user gives a provider against those that its manifest declares.
 #pragma once
 
 #include <ephost/status.h>

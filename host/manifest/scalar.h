@@ -1,4 +1,4 @@
-// Parses scalars as numbers or truth values, in the same way for manifests, selections and options.
+// Scalars as numbers or truth values, parsed in the same way for manifests, selections and options.
 // Internal to the folder.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Finds the installed plugins by reading manifests only; no plugin is loaded. A manifest that is
-// invalid, does not apply here or can be changed by other users is skipped with its reason and does
-// not affect others.
+// The search for installed plugins, which reads manifests only; no plugin is loaded. A manifest
+// that is invalid, does not apply here or can be changed by other users is skipped with its reason
+// and does not affect others.
 #pragma once
 
 #include <ephost/status.h>
@@ -88,7 +88,7 @@ struct SearchResult {
 // with the complete path, as folders and link targets may have such names too.
 [[nodiscard]] Status check_loader_path(const std::filesystem::path& library);
 
-// Returns INVALID_ARGUMENT if the manifest states a SHA-256 that `library`, the content of the
+// Returns INVALID_ARGUMENT if the manifest gives a SHA-256 that `library`, the content of the
 // plugin's library, does not match. Call it before the library is loaded.
 [[nodiscard]] Status verify_library_checksum(const FoundPlugin& plugin,
                                              std::span<const std::byte> library);

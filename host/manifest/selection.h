@@ -36,7 +36,7 @@ struct Selection {
 // Where a selection file says something about a provider.
 struct ProviderChoicePlaces {
   Place name;
-  Place version;               // as `name` if the file states none
+  Place version;               // as `name` if the file gives none
   std::vector<Place> options;  // of the values, beside ProviderChoice::options
   std::vector<Place> devices;  // beside ProviderChoice::devices
 };

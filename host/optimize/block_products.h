@@ -1,4 +1,4 @@
-// Puts MatMulNBits of com.microsoft in the place of products with weights of few bits that have a
+// Fusion to MatMulNBits of com.microsoft: it replaces products with weights of few bits that have a
 // scale for each block:
 //
 //   MatMul(a, DequantizeLinear(w, scales, zero points))  becomes  MatMulNBits(a, w', scales', ...)
@@ -18,7 +18,7 @@ namespace ephost::optimize {
 // of a power of 2, at least 16; only such products read them.
 //
 // Ids do not change: each new node takes the place of its MatMul, and DequantizeLinear nodes that
-// nobody needs any more lose their inputs and outputs (see remove_bare_nodes). Constants that are
+// are not needed any more lose their inputs and outputs (see remove_bare_nodes). Constants that are
 // added get names from `names`. Returns the ids of the new nodes, ascending.
 std::vector<graph::NodeId> form_block_products(graph::Graph& graph,
                                                const QuantizedOperators& options,

@@ -1,6 +1,6 @@
-// Computes at load time what does not depend on inputs: `Constant` nodes, static shapes, and nodes
-// whose inputs are all constant. The pass decides what to fold; the caller provides the computation
-// (the session uses the CPU provider's kernels).
+// Constant folding, which computes at load time what does not depend on inputs: `Constant` nodes,
+// static shapes, and nodes whose inputs are all constant. The pass decides what to fold; the caller
+// provides the computation (the session uses the CPU provider's kernels).
 #pragma once
 
 #include <ephost/status.h>
@@ -84,7 +84,7 @@ struct FoldReport {
 
 // Folds the nodes of one level of the graph that `options.keeps` lets pass, for a graph whose nodes
 // others refer to: subgraphs are not entered, and nothing is removed. A folded node has no outputs
-// any more, and a constant that nobody needs has no data; remove_bare_nodes removes both, and must
+// any more, and a constant that is not needed has no data; remove_bare_nodes removes both, and must
 // be called. The caller has counted the model's constants in `budget`.
 [[nodiscard]] Result<FoldReport> fold_level(graph::Graph& graph, Evaluator& evaluator,
                                             FoldBudget& budget, const FoldOptions& options);

@@ -8,8 +8,8 @@
 
 namespace ephost::optimize {
 
-// Returns the node's output, or nothing if the node is none of these, holds no valid value, or has
-// an input with a dynamic shape.
+// Returns the node's output, or nothing if the node is not one of these, holds no valid value, or
+// has an input with a dynamic shape.
 [[nodiscard]] std::optional<graph::Tensor> value_of_constant_node(const graph::Graph& graph,
                                                                   const graph::Node& node);
 

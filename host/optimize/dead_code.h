@@ -1,4 +1,4 @@
-// Removes what no graph output depends on.
+// Removal of what no graph output depends on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Limits what constant folding may use in total while a session is created, so that a small model
+// The budget of all constant folding while a session is created, so that a small model
 // cannot demand unlimited memory and time. Both limits are independent of the machine: which nodes
 // are folded, and so what a cached compilation was made from, depends on the model and the limits
 // alone. That is why there is no limit in seconds: the load timeout (see Cancellation) fails the

@@ -1,5 +1,5 @@
-// Estimates the work of folding a node: a rough number that depends on types and shapes only, never
-// on the machine. One unit is an element that is read or written, or a multiplication.
+// An estimate of the work of folding a node: a rough number that depends on types and shapes only,
+// never on the machine. One unit is an element that is read or written, or a multiplication.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Replaces function calls by the functions' bodies. The caller decides which calls, and provides
-// the bodies (onnx_io/import/model_functions.h); it also tracks what the new nodes mean to others.
+// Replacement of function calls by the functions' bodies. The caller decides which calls, and
+// provides the bodies (onnx_io/import/model_functions.h); it also tracks what the new nodes mean to
+// others.
 #pragma once
 
 #include <string>

@@ -115,7 +115,7 @@ class Removal {
     graph::compact(graph_, keep_nodes_, keep_values_);
   }
 
-  // What is said of a value holds for the one that replaces it, which may have an annotation
+  // What is known about a value holds for the one that replaces it, which may have an annotation
   // itself.
   void move_annotations() {
     std::vector<graph::QuantizationAnnotation>& annotations = graph_.annotations;

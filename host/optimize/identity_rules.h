@@ -1,4 +1,4 @@
-// Which nodes return their first input unchanged. For the pass that removes them
+// Rules that find nodes which return their first input unchanged. For the pass that removes them
 // (identity_removal.h).
 #pragma once
 

@@ -1,5 +1,5 @@
-// Which nodes carry a model's quantisation. For the passes that leave them as they are, and for the
-// one that puts integer operators in their place.
+// The nodes that carry a model's quantisation. For the passes that leave them as they are, and for
+// the one that puts integer operators in their place.
 #pragma once
 
 #include "host/graph/graph.h"

@@ -1,4 +1,4 @@
-// Puts operators on integers in the place of groups of nodes that compute in float between
+// Fusion to operators on integers: they replace groups of nodes that compute in float between
 // DequantizeLinear and QuantizeLinear:
 //
 //   DequantizeLinear(s) -> Conv   -> QuantizeLinear  becomes  QLinearConv
@@ -37,8 +37,8 @@ struct QuantizedOperators {
 // Every scale and zero point must be a constant, with one scale for each tensor, or one for each
 // output channel or column of the weights. A node with other readers stays for these.
 //
-// Ids do not change: each new node takes the place of its QuantizeLinear, and nodes that nobody
-// needs any more lose their inputs and outputs (see remove_bare_nodes). Values that are added get
+// Ids do not change: each new node takes the place of its QuantizeLinear, and nodes that are not
+// needed any more lose their inputs and outputs (see remove_bare_nodes). Values that are added get
 // names from `names`. Returns the ids of the new nodes, ascending.
 std::vector<graph::NodeId> form_quantized_operators(graph::Graph& graph,
                                                     const QuantizedOperators& options,

@@ -1,4 +1,4 @@
-// Puts one operator of com.microsoft in the place of a product of integers that is scaled to float,
+// Fusion to one operator of com.microsoft of a product of integers that is scaled to float,
 // as dynamic quantisers write it:
 //
 //   Mul(Cast(MatMulInteger(a, b)), Mul(scale of a, scale of b))            becomes
@@ -18,10 +18,10 @@ namespace ephost::optimize {
 
 // Replaces groups in one level of the graph, which must be connected and sorted, and stays so. A
 // must have one scale and one zero point, B, a matrix, one of each or one for each column; the bias
-// has an element for each column. Nobody else may read what is between these nodes.
+// has an element for each column. No other node may read what is between these nodes.
 //
 // Ids do not change: each new node takes the place of the last node of its group, and nodes that
-// nobody needs any more lose their inputs and outputs (see remove_bare_nodes). Returns the ids of
+// are not needed any more lose their inputs and outputs (see remove_bare_nodes). Returns the ids of
 // the new nodes, ascending.
 std::vector<graph::NodeId> form_scaled_products(graph::Graph& graph,
                                                 const QuantizedOperators& options);

@@ -1,5 +1,6 @@
-// Explains a partitioning: which provider took which node, into which partition, and which claims
-// were refused and why. Plain data for the report of host/session; the commands render it.
+// The explanation of a partitioning: which provider took which node, into which partition, and
+// which claims were refused and why. Plain data for the report of host/session; the commands render
+// it.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ using graph::ValueType;
 
 namespace {
 
-// Each round plans anew; this bounds the total number of steps that all rounds visit.
+// Each round plans from scratch; this bounds the total number of steps that all rounds visit.
 constexpr size_t kMaxPartSteps = 500'000;
 
 bool uses_parts(const StepTraits& traits) {

@@ -72,8 +72,8 @@ struct StepTraits {
   std::span<const SlotPart> output_parts;  // the output is a part of the input (Split)
   std::span<const SlotLocation> input_locations;
   std::span<const SlotLocation> output_locations;
-  // Of the workspace and of inputs and outputs, as far as they are in host memory. The planner does
-  // not look at it: MemoryOptions states the alignment of each block.
+  // The alignment of the workspace and of inputs and outputs, as far as they are in host memory.
+  // The planner does not look at it: MemoryOptions gives the alignment of each block.
   uint64_t host_alignment = kPartAlignment;
 };
 
@@ -132,7 +132,8 @@ struct AllocationOptions {
 
 // Values share buffers as follows, where `enable_mem_reuse` is on and locations are equal:
 //
-// - An alias output shares its input's buffer, whoever owns that, unless their sizes are known to
+// - An alias output shares its input's buffer, whatever value owns that, unless their sizes are
+//   known to
 // differ; a graph output does so only as the root of the buffer.
 //
 // - An output that is a part of an input is a view of it. An input that is a part of an output is

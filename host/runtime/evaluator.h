@@ -1,4 +1,4 @@
-// Computes single nodes with constant inputs by a provider's kernels, for constant folding.
+// An evaluator of single nodes with constant inputs by a provider's kernels, for constant folding.
 #pragma once
 
 #include <ephost/status.h>

@@ -49,14 +49,14 @@ class HostStep {
   [[nodiscard]] const eph_value* place(size_t output) const;
 
   // Gives a wanted output its type, shape and memory, unless it has the same already. INVALID_GRAPH
-  // where the model states other ones, OUT_OF_MEMORY where memory runs out.
+  // where the model declares other ones, OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Result<const eph_value*> allocate(size_t output, ElementType type,
                                                   std::span<const int64_t> shape);
   // Sets an element of an allocated output that is a tensor of strings.
   void set_string(size_t output, uint64_t element, std::string_view text);
   // Makes `held` the output. Nothing is done where it lies in the output's place. Its memory is
-  // taken over where nobody else holds it and the plan has no place for the output; otherwise it is
-  // copied. A value that is not a tensor goes by reference. An unwanted output is dropped.
+  // taken over where it has no other owner and the plan has no place for the output; otherwise it
+  // is copied. A value that is not a tensor goes by reference. An unwanted output is dropped.
   [[nodiscard]] Status give(size_t output, HeldValue held);
 
   // Runs a body; see Frame::run_body.

@@ -1,5 +1,5 @@
-// Runs steps on several threads, each as soon as those that it waits for are done. What a step does
-// is up to the runner.
+// An executor of steps on several threads, each as soon as those that it waits for are done. What a
+// step does is up to the runner.
 #pragma once
 
 #include <ephost/status.h>

@@ -64,7 +64,7 @@ class Program {
   [[nodiscard]] std::span<const std::string> symbols() const { return parts_.symbols; }
   // What the model itself states about an output of its own; null for any other value.
   [[nodiscard]] const graph::ValueType* declared_output(graph::ValueId id) const;
-  // Null if nobody wants to know.
+  // Null if they are not collected.
   [[nodiscard]] ShapeContradictions* contradictions() const { return parts_.contradictions; }
   [[nodiscard]] std::span<const plan::Step> steps() const { return parts_.execution.steps; }
   // Null for a step that the host runs itself.
@@ -142,7 +142,7 @@ class Program {
   }
 
   [[nodiscard]] PatternCache& patterns() const { return patterns_; }
-  // Forgets the traced patterns, and those of the bodies. May be called while runs go on.
+  // Forgets the traced patterns, and those of the bodies. May be called during runs.
   void forget_patterns() const;
 
   // "Conv node 'conv1'" or "partition 'dnnl_0'" for messages.

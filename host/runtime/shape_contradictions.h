@@ -1,6 +1,6 @@
 // The values of a model that came out with another type or shape than its plan was made for,
-// because an inference or a declaration inside the model is wrong. The plan cannot go on with such
-// a value: the session makes the model again without these shapes.
+// because an inference or a declaration inside the model is wrong. The plan cannot be used with
+// such a value: the session makes the model again without these shapes.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,4 +1,4 @@
-// Which of the recorded failures of a plugin count, and whether it is quarantined for them. Read by
+// The recorded failures of a plugin that count, and whether it is quarantined for them. Read by
 // host/plugin/quarantine.h before a plugin is loaded, and by the command `quarantine`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Pieces that the files of minisign have in common. Internal to the folder.
+// Parts that the file formats of minisign share. Internal to the folder.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,5 +1,5 @@
-// Files that decide whom to trust: read only where nobody else could have written them, and written
-// so that nobody else can. Internal to the folder, except for secret files.
+// Files that decide whom to trust: read only where no other user could have written them, and
+// written so that no other user can. Internal to the folder, except for secret files.
 #pragma once
 
 #include <ephost/status.h>

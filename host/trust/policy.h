@@ -1,5 +1,5 @@
-// What becomes of plugins and context models that nobody vouches for, and where plugins run: the
-// policies of a program, of a user and of the machine, of which the strictest counts.
+// Policies on plugins and context models without a trusted signature, and on where plugins run:
+// those of a program, of a user and of the machine, of which the strictest counts.
 // manifests/SCHEMA.md documents the machine's file.
 #pragma once
 
@@ -26,7 +26,7 @@ struct MachinePolicy {
   bool user_keys = true;  // whether keys that users trust count, besides the machine's
   Isolation isolation = Isolation::kNone;  // of all plugins, at least
   std::optional<QuarantinePolicy> quarantine;
-  std::filesystem::path file;  // that states all this; empty if there is none
+  std::filesystem::path file;  // with all this; empty if there is none
 };
 
 // /etc/ephost/policy.yaml.

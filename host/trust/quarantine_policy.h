@@ -1,4 +1,4 @@
-// How many failures of a plugin in how long keep it from being used for a while
+// The number of failures of a plugin, and the time, after which it is quarantined
 // (host/plugin/quarantine.h): the policies of the process, of the machine and of a session, of
 // which the strictest counts. manifests/SCHEMA.md documents where they are stated.
 #pragma once
@@ -36,12 +36,12 @@ struct MachinePolicy;
 
 // The policy of a process.
 struct ProcessQuarantine {
-  QuarantinePolicy policy;           // the default if nobody states one
-  std::vector<std::string> origins;  // who does: "EPHOST_QUARANTINE", the path of a file
+  QuarantinePolicy policy;           // the default where none is set
+  std::vector<std::string> origins;  // where it is set: "EPHOST_QUARANTINE", the path of a file
 };
 
 // The strictest of the machine's policy and of the environment variable EPHOST_QUARANTINE, which a
-// privileged process ignores. INVALID_ARGUMENT for a text of the variable that is no policy.
+// privileged process ignores. INVALID_ARGUMENT for a text of the variable that is not a policy.
 [[nodiscard]] Result<ProcessQuarantine> quarantine_of_process(const MachinePolicy& machine);
 
 }  // namespace ephost::trust

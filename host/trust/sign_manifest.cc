@@ -35,7 +35,7 @@ Result<std::string> checksum_of(const Manifest& manifest, const std::string& pat
 
 Status differs(const Manifest& manifest, const std::string& path, const std::string& found) {
   return Status(StatusCode::kInvalidArgument,
-                formatted("the file {} has the SHA-256 {}, but {} states another one; sign the "
+                formatted("the file {} has the SHA-256 {}, but {} gives another one; sign the "
                           "release that belongs together, or remove the checksum from the manifest",
                           quote(path), found, quote(manifest.file.native())));
 }
@@ -50,7 +50,7 @@ bool is_here(const Manifest& manifest, std::string_view platform) {
   return manifest::open_plugin_file(manifest, library.path).ok();
 }
 
-// The checksums of the libraries; none if the manifest states any.
+// The checksums of the libraries; none if the manifest gives any.
 Result<Checksums> missing_library_checksums(const Manifest& manifest) {
   Checksums missing;
   bool states_any = false;
@@ -148,7 +148,7 @@ void leave_to_others(FolderContent& content) {
   }
 }
 
-// Removes what the manifest states a checksum of.
+// Removes what the manifest gives a checksum for.
 void leave_out_covered(const Manifest& manifest, std::set<std::string>& files) {
   for (const auto& [platform, library] : manifest.libraries) {
     if (library.sha256) files.erase(fs::path(library.path).lexically_normal().native());

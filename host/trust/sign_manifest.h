@@ -1,6 +1,6 @@
-// Completes a manifest so that its signature covers the whole plugin: `sha256` of the libraries and
-// `files`, the checksums of everything else in the plugin's folders. Signing itself is in
-// secret_key.h.
+// The completion of a manifest, so that its signature covers the whole plugin: `sha256` of the
+// libraries and `files`, the checksums of everything else in the plugin's folders. Signing itself
+// is in secret_key.h.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,4 +1,4 @@
-// What a trusted comment says: fields `name:value` separated by tabs, as minisign's own comments
+// The facts in a trusted comment: fields `name:value` separated by tabs, as minisign's own comments
 // have them. Besides `timestamp`, `file` and `hashed`, which minisign writes, these are ours:
 // `provider`, `version`, `expires` and, for a context model, `files`.
 #pragma once
@@ -24,8 +24,8 @@ struct SignedFacts {
 // Tabs and control characters of texts become spaces.
 [[nodiscard]] std::string to_text(const SignedFacts& facts);
 
-// Fields that are not known are passed over. INVALID_ARGUMENT for one of ours that is stated twice,
-// and for a time that is none.
+// Fields that are not known are passed over. INVALID_ARGUMENT for a field of ours that is given
+// twice, and for an invalid time.
 [[nodiscard]] Result<SignedFacts> parse_signed_facts(std::string_view trusted_comment);
 
 // A time as utc_text writes it, or a day, which begins at midnight UTC; nothing for any other text.

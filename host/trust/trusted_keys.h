@@ -1,4 +1,4 @@
-// Whom the user and the machine trust: the public keys in `~/.config/ephost/trust` and
+// The keys that the user and the machine trust: the public keys in `~/.config/ephost/trust` and
 // `/etc/ephost/trust`, what each may vouch for, and what was revoked. manifests/SCHEMA.md documents
 // the files. A folder or file that others may write is refused.
 #pragma once

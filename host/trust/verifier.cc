@@ -54,7 +54,7 @@ Status check_pins(const TrustedKey& key, bool is_plugin, const std::string& prov
   if (!key.may_sign_plugin(provider)) {
     if (key.providers.empty()) return refuse("is trusted for context models alone");
     return refuse(
-        formatted("is trusted for {} alone; if it shall vouch for {} too, run \"ephost trust add "
+        formatted("is trusted for {} alone; if it is to vouch for {} too, run \"ephost trust add "
                   "--provider\" with all of these names",
                   join(key.providers, ", "), provider.empty() ? "this layer" : provider));
   }
@@ -234,7 +234,7 @@ Status Verifier::judge(const Subject& subject, const TrustedKeys& trusted, Signa
     state.is_revoked = true;
     return refuse(formatted("its key {} was revoked; install a release with another key", id));
   }
-  // An id is no proof, so several keys may have it.
+  // An id proves nothing: several keys may have it.
   std::vector<const TrustedKey*> keys;
   for (const TrustedKey& key : trusted.keys) {
     if (key.key.id == signature.key) keys.push_back(&key);

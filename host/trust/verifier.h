@@ -1,7 +1,7 @@
-// Judges signatures: which key made one, whether the user or the machine trusts that key for this
-// plugin or model, and whether anything expired or was revoked. Reads the signature file beside a
-// manifest or model and the folders of trusted keys, each time anew. What follows from the
-// judgement is the caller's business.
+// The verifier of signatures: which key made one, whether the user or the machine trusts that key
+// for this plugin or model, and whether anything expired or was revoked. Reads the signature file
+// beside a manifest or model and the folders of trusted keys, each time. The caller decides what
+// follows from the result.
 #pragma once
 
 #include <ephost/status.h>
@@ -28,7 +28,7 @@ namespace ephost::trust {
 // The signature file of a manifest or model: its name and ".minisig".
 [[nodiscard]] std::filesystem::path signature_file(const std::filesystem::path& file);
 
-// What is known of one signature.
+// The state of one signature.
 struct SignatureState {
   bool is_signed = false;    // a signature file exists
   bool is_revoked = false;   // a key or file was revoked, which no policy but `off` lets pass
@@ -78,7 +78,7 @@ class Verifier {
 
   // The signature of a manifest that has this text, which covers the plugin's files if the manifest
   // states their checksums. `library` is the content of the plugin's library, if that is known, as
-  // it may have been revoked although the manifest does not state its checksum. The files whose
+  // it may have been revoked although the manifest does not give its checksum. The files whose
   // checksum is stated are not looked at.
   [[nodiscard]] SignatureState examine_plugin(const manifest::Manifest& manifest,
                                               std::string_view text,

@@ -213,7 +213,7 @@ class AffineProvider : public eph::Provider {
       const std::optional<uint32_t> scale = find_constant(graph, mul);
       const std::optional<uint32_t> shift = find_constant(graph, add);
       if (!scale || !shift) {
-        claims.decline(n, "the factor or the summand is no constant of one element or channel");
+        claims.decline(n, "the factor or the summand is not a constant of one element or channel");
         continue;
       }
       patterns_.push_back({*scale, *shift});

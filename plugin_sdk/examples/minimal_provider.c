@@ -76,7 +76,7 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
                             eph_error* error) {
   (void)computation, (void)state;
   const eph_value* in = run->inputs[0];
-  if (in == NULL || run->outputs[0] == NULL) return EPH_OK; /* nobody reads the result */
+  if (in == NULL || run->outputs[0] == NULL) return EPH_OK; /* the result is not read */
   const int32_t code = prepare_output(run, 0, in->shape, in->rank, error);
   if (code != EPH_OK) return code;
   const float* x = (const float*)in->data;
@@ -118,7 +118,7 @@ static const eph_type_rule float_only[] = {{0, 0, UINT64_C(1) << EPH_ELEMENT_FLO
                                            {0, EPH_RULE_OUTPUT, UINT64_C(1) << EPH_ELEMENT_FLOAT}};
 
 /* The versions are those at which ONNX changed the operator: 6, 13 and 14, which mean the same for
- * floats. A version that nobody has reviewed yet is left out. */
+ * floats. A version that has not been reviewed yet is left out. */
 static const eph_kernel_def kernel_list[] = {{EPH_STRING("Relu"), {NULL, 0}, 6, 14, float_only, 2}};
 
 /* ---- Chains: computations for fused nodes ---------------------------------------------------- */

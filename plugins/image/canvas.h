@@ -1,4 +1,4 @@
-// Where a decoder puts its image, and how it says that it cannot decode one.
+// The destination of a decoder's image, and the errors of decoders.
 #pragma once
 
 #include <cstddef>

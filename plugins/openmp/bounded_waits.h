@@ -1,4 +1,5 @@
-// bounded_waits.h: makes the threads of OpenMP sleep soon at barriers, whoever loaded the runtime.
+// bounded_waits.h: a bound on the active waiting of OpenMP's threads at barriers, whichever library
+// loaded the runtime.
 //
 // libgomp's threads wait actively for up to some 15 milliseconds at each barrier, and for some
 // microseconds when the runtime has more threads than the machine has processors. It reads the

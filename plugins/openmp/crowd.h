@@ -1,5 +1,5 @@
-// crowd.h: notices when other programs take processors from the threads that OpenMP runs for this
-// plugin, and bounds their active waiting meanwhile.
+// crowd.h: a watch for other programs that take processors from the threads that OpenMP runs for
+// this plugin; it bounds their active waiting meanwhile.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace ephost_openmp {
 
 class Crowd {
  public:
-  // The plugin's; it lives as long as somebody has it.
+  // The plugin's; it lives as long as it is held.
   [[nodiscard]] static std::shared_ptr<Crowd> shared();
 
   Crowd() : meter_(processor_count()) {}
@@ -43,7 +43,7 @@ class Crowd {
    private:
     Crowd& crowd_;
     int team_;
-    const bool is_counted_;  // one thread waits for nobody
+    const bool is_counted_;  // one thread waits for no other
   };
 
  private:

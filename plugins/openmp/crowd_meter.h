@@ -1,5 +1,5 @@
-// crowd_meter.h: decides from counters whether other programs take processors from this process's
-// threads. Pure: it reads no clock and no counter itself.
+// crowd_meter.h: a meter that decides from counters whether other programs take processors from
+// this process's threads. Pure: it reads no clock and no counter itself.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@ if(NOT EPHOST_DEBIAN_PACKAGES)
   return()
 endif()
 set(EPHOST_MAINTAINER "ephost maintainers <ephost@localhost.localdomain>" CACHE STRING
-  "Who answers for the packages")
+  "The maintainer of the packages")
 
 # Component -> package.
 set(package_of_libephost libephost0)

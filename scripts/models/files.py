@@ -15,7 +15,7 @@ EXTERNAL_THRESHOLD = 128  # bytes; smaller tensors stay in the model
 
 
 def write(model, folder, with_outputs=True):
-    """Writes the folder anew and checks the model; with_outputs adds the expected outputs."""
+    """Replaces the folder and checks the model; with_outputs adds the expected outputs."""
     os.makedirs(folder, exist_ok=True)
     for old in os.listdir(folder):
         if old.startswith("test_data_set_"):

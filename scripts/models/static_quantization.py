@@ -123,7 +123,7 @@ class StaticQuantizer:
         return 0 if transposed else weight.ndim - 1
 
     def activations(self, node):
-        """The float inputs of a quantised operator that are no weights or biases."""
+        """The float inputs of a quantised operator that are neither weights nor biases."""
         return node.input[:1] if self.weight_axis(node) is not None else node.input
 
     # Rewriting

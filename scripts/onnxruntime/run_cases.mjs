@@ -4,7 +4,7 @@
 //
 // A request is a line {name, model, inputs: {name: tensor}}, a result {name, outputs: {name: tensor}} or
 // {name, error}. A tensor has its element type's number, dims and data: base64 of its bytes, or
-// strings. A model may end the process: whoever asked goes on behind it.
+// strings. A model may end the process; the caller then continues with the case after it.
 
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';

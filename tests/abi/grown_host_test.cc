@@ -25,6 +25,8 @@ extern "C" const eph_plugin_preamble* eph_plugin_v1();
 namespace ephost::plugin::grown_host_test {
 namespace {
 
+using test::IsOk;
+
 constexpr CallSite kSite{"AcmeExecutionProvider", "get_table"};
 
 template <class Record>
@@ -35,7 +37,7 @@ concept Adopted = requires(Record record) {
 
 size_t adopted_records = 0;
 
-// A record of `size` bytes, today's size, with bytes after it that nobody may read or write.
+// A record of `size` bytes, today's size, with bytes after it that must not be read or written.
 template <class Record>
 void expect_taken([[maybe_unused]] size_t size) {
   if constexpr (Adopted<Record>) {
@@ -45,7 +47,7 @@ void expect_taken([[maybe_unused]] size_t size) {
     const uint64_t stated = size;
     std::memcpy(given.data(), &stated, sizeof(stated));
     const auto adopted = adopt<Record>(given.data(), kSite);
-    ASSERT_TRUE(adopted.ok()) << adopted.status().to_string();
+    ASSERT_THAT(adopted, IsOk());
     EXPECT_EQ(adopted->struct_size, size);
     EXPECT_EQ(adopted->added_by_trial, 0U) << RecordLayout<Record>::kName;
     EXPECT_EQ(std::memcmp(reinterpret_cast<const unsigned char*>(&*adopted) + sizeof(stated),
@@ -68,6 +70,7 @@ TEST(GrownHost, TakesAndFillsTodaysRecords) {
 #define FIELD(type, field, offset, size)
 #define CONSTANT(name, number)
 #include "tests/abi/layout.golden"
+#include "tests/support/status_matchers.h"
 #undef CONSTANT
 #undef FIELD
 #undef SIZE
@@ -85,7 +88,7 @@ TEST(GrownHost, LoadsTodaysPlugin) {
   HostOffer host;
   host.minor_max = EPH_ABI_MINOR + 1;
   const auto adopted = negotiate(eph_plugin_v1(), manifest, host);
-  ASSERT_TRUE(adopted.ok()) << adopted.status().to_string();
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->abi_minor, uint32_t{EPH_ABI_MINOR});
   EXPECT_NE(adopted->provider.compile, nullptr);
   EXPECT_EQ(adopted->provider.added_by_trial, 0U);

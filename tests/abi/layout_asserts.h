@@ -1,4 +1,4 @@
-/* Turns the lines of a golden layout into assertions, in C and in C++. */
+/* The lines of a golden layout as assertions, in C and in C++. */
 #include <stddef.h>
 
 #if defined(__cplusplus)

@@ -1,4 +1,4 @@
-/* Prints the lines of a list of fields in the form of a golden layout. */
+/* The lines of a list of fields, printed in the form of a golden layout. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -348,7 +348,7 @@ TEST_F(MinimalProvider, RestoresChainsFromOnePayload) {
   EXPECT_THAT(run.result(), ElementsAre(1, 4, 9));
 }
 
-// As its manifest promises (`deterministic`): also from computations that were made anew.
+// As its manifest promises (`deterministic`): also from computations that were made again.
 TEST_F(MinimalProvider, WritesTheSameBytesAgain) {
   const ChainGraph first({2});
   const ChainGraph second({3});

@@ -15,7 +15,7 @@ class Runs {
   Runs& operator=(const Runs&) = delete;
   virtual ~Runs() = default;
 
-  // With inputs by name; the outputs are made anew.
+  // With inputs by name; the outputs are new values.
   virtual Status run() = 0;
   // With bound inputs and outputs.
   virtual Status run_with_binding() = 0;

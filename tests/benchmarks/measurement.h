@@ -1,4 +1,4 @@
-// What all benchmarks share: measuring in processes of their own, so that every session starts
+// Measurement in processes of their own for all benchmarks, so that every session starts
 // cold: no library is loaded, no operator registry and no primitive cache
 // is filled. Children start as copies of this process, which therefore loads nothing and has no
 // threads.

@@ -1,4 +1,4 @@
-// Prints the reports of the benchmarks, and at the end tables that compare their times.
+// A reporter that prints the benchmarks' results, and at the end tables that compare their times.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
-// campaign.h: runs cases in processes of their own, so that one that crashes or hangs is a result
-// like any other. Call these before the process has threads.
+// campaign.h: a run of cases in processes of their own, so that one that crashes or hangs is a
+// result like any other. Call these before the process has threads.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// runs.h: runs a case in every way that must give the same results, and reports differences.
+// runs.h: runs of a case in every way that must give the same results, and their differences.
 #pragma once
 
 #include <filesystem>

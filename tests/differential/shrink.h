@@ -1,4 +1,5 @@
-// shrink.h: makes a failing case smaller while it still fails, so that the rest shows the reason.
+// shrink.h: the reduction of a failing case to a smaller one that still fails, so that the rest
+// shows the reason.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Changes a protobuf message and keeps it valid: randomly changed bytes rarely get past the parser.
-// Knows nothing of ONNX but the names of its operators.
+// A mutator that changes a protobuf message and keeps it valid: randomly changed bytes rarely get
+// past the parser. Knows nothing of ONNX but the names of its operators.
 #pragma once
 
 #include <google/protobuf/message.h>

@@ -61,7 +61,7 @@ class Interrupts(PackageTest):
         self.assertEqual(out, "False [1.]\n")
 
     def test_a_handler_that_raises_nothing_does_not_end_a_run(self):
-        """The run goes on, as system calls do, and the second signal ends it."""
+        """The run continues, as system calls do, and the second signal ends it."""
         out = self.interrupt("count = []\ndef handle(*what):\n    count.append(1)\n    print('handled', flush=True)\n"
                              "    if len(count) == 2:\n        raise OSError('enough')\n"
                              "signal.signal(signal.SIGINT, handle)\n"

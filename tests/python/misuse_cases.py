@@ -276,7 +276,7 @@ time.sleep(0.2)
 child = os.fork()
 if child == 0:
     signal.alarm(20)
-    sys.exit(0)  # the run goes on in the parent only
+    sys.exit(0)  # the run continues in the parent only
 status = os.waitpid(child, 0)[1]
 options.terminate = True
 assert status == 0, status

@@ -334,7 +334,7 @@ class ModelConfig(PackageTest):
             for wrong in ((source, ""), (type(source)(), "Mine")):
                 with self.assertRaises(RuntimeError):
                     get(*wrong)
-        for wrong in (b"this is no model", data[:-3]):
+        for wrong in (b"this is not a model", data[:-3]):
             self.refusal(ort.InvalidProtobuf, extension.get_compatibility_info_from_model_bytes, wrong, "Mine")
         self.refusal(ort.NoSuchFile, extension.get_compatibility_info_from_model, "absent.onnx", "Mine")
 

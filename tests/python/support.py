@@ -43,14 +43,14 @@ def info(name, element, shape):
 
 
 def optional_info(name, element):
-    """Of an optional tensor."""
+    """The description of an optional tensor."""
     described = helper.make_value_info(name, TypeProto())
     described.type.optional_type.elem_type.CopyFrom(helper.make_tensor_type_proto(element, None))
     return described
 
 
 def map_info(name, key, element, is_sequence=False):
-    """Of a map to numbers, or of a sequence of such maps."""
+    """The description of a map to numbers, or of a sequence of such maps."""
     described = helper.make_value_info(name, TypeProto())
     of = described.type.sequence_type.elem_type if is_sequence else described.type
     of.map_type.key_type = key

@@ -58,7 +58,7 @@ class Threads(PackageTest):
         threads = [threading.Thread(target=run) for _ in range(2)]
         for thread in threads:
             thread.start()
-        time.sleep(0.2)  # Python goes on here, so the runs do not have the GIL
+        time.sleep(0.2)  # Python continues here, so the runs do not have the GIL
         self.assertTrue(all(thread.is_alive() for thread in threads))
         options.terminate = True
         for thread in threads:

@@ -1,4 +1,4 @@
-// Counts the allocations by operator new of the calling thread. Linking allocation_counter.cc
+// Counter of the calling thread's allocations by operator new. Linking allocation_counter.cc
 // replaces operator new and delete of the whole binary.
 #pragma once
 

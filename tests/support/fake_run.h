@@ -32,7 +32,7 @@ class FakeRun : public eph_run {
 
   // Gives the one output its memory beforehand.
   void prepare(const Shape& shape);
-  // The one output; empty if nobody asked for its memory.
+  // The one output; empty if its memory was not asked for.
   [[nodiscard]] std::vector<float> result() const;
   [[nodiscard]] Shape result_shape() const;
 

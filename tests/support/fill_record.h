@@ -1,4 +1,4 @@
-// fill_record.h: how a host fills a record of a plugin, and how it refuses to.
+// fill_record.h: a host's filling of a record of a plugin, and its refusals.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -17,11 +17,11 @@ inline int32_t refuse(eph_error* error, int32_t code, std::string_view why) {
 }
 
 // Fills the fields of *out that its struct_size covers, and leaves the smaller of both sizes there.
-// Refuses a record that states no size.
+// Refuses a record without a size.
 template <class Record>
 int32_t fill_record(Record known, Record* out, eph_error* error) {
   if (out == nullptr || out->struct_size < sizeof(known.struct_size)) {
-    return refuse(error, EPH_INVALID_ARGUMENT, "the record is null or states no size");
+    return refuse(error, EPH_INVALID_ARGUMENT, "the record is null or has no size");
   }
   known.struct_size = std::min<uint64_t>(out->struct_size, sizeof(known));
   std::memcpy(out, &known, static_cast<std::size_t>(known.struct_size));

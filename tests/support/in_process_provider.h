@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/bridge/provider.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::test {
 
@@ -43,7 +44,7 @@ std::shared_ptr<bridge::Provider> create_in_process(std::vector<manifest::TypedO
                                                          bridge::ProgressHooks{});
   auto provider = bridge::Provider::create(in_process_plugin<P>(), {.options = std::move(options)},
                                            std::move(services));
-  EXPECT_TRUE(provider.ok()) << provider.status().to_string();
+  EXPECT_THAT(provider, IsOk());
   return std::move(provider).value();
 }
 

@@ -203,7 +203,7 @@ int32_t SingleRun::allocate_output(eph_run* run, uint32_t index, int32_t type, c
   const Tensor& known = own.outputs_[index];
   const Shape wanted(shape, shape + rank);
   if (known.type != EPH_ELEMENT_UNDEFINED && (known.shape != wanted || known.type != type)) {
-    error->api->set_message(error, EPH_STRING("the model states another type or shape"));
+    error->api->set_message(error, EPH_STRING("the model declares another type or shape"));
     return EPH_INVALID_GRAPH;
   }
   if (!is_affordable(wanted)) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -151,6 +152,10 @@ struct Outcome {
   std::vector<Tensor> outputs;  // of type EPH_ELEMENT_UNDEFINED where not wanted
 
   [[nodiscard]] bool ok() const { return code == EPH_OK; }
+
+  friend void PrintTo(const Outcome& outcome, std::ostream* out) {  // for GoogleTest
+    *out << "code " << outcome.code << ": " << outcome.message;
+  }
 };
 
 // A kernel, one state, and the node whose inputs it runs on.

@@ -14,8 +14,8 @@ using Shape = std::vector<int64_t>;
 
 [[nodiscard]] std::size_t element_count(const Shape& shape);
 
-// Memory aligned to 64 bytes, which copies share. Who reads or writes beyond its last 64 bytes
-// crashes, generated code included.
+// Memory aligned to 64 bytes, which copies share. Code that reads or writes beyond its last 64
+// bytes crashes, generated code included.
 class AlignedBytes {
  public:
   AlignedBytes() = default;

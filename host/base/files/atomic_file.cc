@@ -136,7 +136,7 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& fi
     }
     AtomicFile file(path, std::move(temporary), descriptor, file_system);
     // A cleanup in another process may hold the lock, or may have removed the file, before we
-    // locked it. On file systems without locks nobody removes it.
+    // locked it. On file systems without locks it is never removed.
     if (!lock_file(descriptor, file_system) && errno == EWOULDBLOCK) continue;
     struct stat info {};
     if (file_system.fstat(descriptor, &info) != 0) return file_error("create", path, errno);

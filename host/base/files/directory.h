@@ -1,4 +1,4 @@
-// Lists directories. std::filesystem::directory_iterator terminates the process when memory runs
+// Directory listings. std::filesystem::directory_iterator terminates the process when memory runs
 // out while it advances (libstdc++ 12), which a library must not do.
 #pragma once
 

@@ -134,7 +134,7 @@ std::string program_of_process() {
   std::error_code ignored;
   std::string program = fs::read_symlink("/proc/self/exe", ignored).native();
   if (program.empty()) program = "an unknown program";
-  // Of the arguments only a script that is run, as others may be secret.
+  // Only a script is taken from the arguments, as others may be secret.
   std::ifstream arguments("/proc/self/cmdline", std::ios::binary);
   std::string argument;
   std::getline(arguments, argument, '\0');

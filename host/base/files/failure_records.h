@@ -1,6 +1,6 @@
-// When plugins crashed or hung, in a small file that all processes of a user share. What follows
-// from that is decided elsewhere (host/plugin/quarantine.h); the command `quarantine` shows and
-// clears the records.
+// Records of crashes and hangs of plugins, in a small file that all processes of a user share. What
+// follows from that is decided elsewhere (host/plugin/quarantine.h); the command `quarantine` shows
+// and clears the records.
 //
 // The file is text: a first line "ephost failures 1", then a line for each failure, oldest first,
 // with the fields of FailureRecord separated by tabs. '%', tabs and control characters are written

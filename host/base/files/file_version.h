@@ -1,4 +1,4 @@
-// Which version of a file it was that was opened.
+// The identity of the version of a file that was opened.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 // (git's index has the same rule for the same reason).
 //
 // A record cannot reveal damage below the file system that happened since the boot. To find such
-// damage, compute the checksum anew, as `ephost verify` does.
+// damage, compute the checksum again, as `ephost verify` does.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ struct Mapping {
   std::filesystem::path path;
   NamedRange range;        // for the report of a crash, should the file be truncated
   bool is_shared = false;  // or it was tried
-  SharedRegionPtr region;  // null: it cannot be shared, or nobody wanted it
+  SharedRegionPtr region;  // null: it cannot be shared, or was not asked for
 };
 
 struct Mappings {

@@ -27,8 +27,8 @@ struct MappedRange {
 // they lie in none, or if its path leads to another file, or another version of it, by now.
 [[nodiscard]] std::optional<SharedPlace> share_mapped_file(std::span<const std::byte> bytes);
 
-// A file that other processes map, too, and that is shorter by now than what is mapped: whoever
-// reads what is missing dies of SIGBUS. Nothing if there is none.
+// A file that other processes map, too, and that is shorter by now than what is mapped: a thread
+// that reads what is missing dies of SIGBUS. Nothing if there is none.
 [[nodiscard]] std::optional<std::filesystem::path> find_truncated_file();
 
 // Allows the system to reclaim the memory of those whole pages of `bytes` that belong to a

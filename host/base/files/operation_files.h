@@ -1,6 +1,6 @@
 // The files that one operation reads and writes. An output must not be an input, whatever path,
 // symbolic link or hard link leads to it, and no two outputs may have the same name. Every
-// operation that writes files states them here before it writes the first one.
+// operation that writes files adds them here before it writes the first one.
 #pragma once
 
 #include <ephost/status.h>

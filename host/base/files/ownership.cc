@@ -35,7 +35,7 @@ std::string user_name(uid_t user) {
   return known ? formatted("{} ({})", user, entry.pw_name) : formatted("{}", user);
 }
 
-// The access control list of a file as the kernel states it: a version, then entries, all in
+// The access control list of a file in the kernel's format: a version, then entries, all in
 // little-endian order.
 struct AccessListEntry {
   uint16_t tag;

@@ -1,4 +1,4 @@
-// Who may change what lies at a path. Code, keys and what decides about them are used only from
+// Write access to what lies at a path. Code, keys and what decides about them are used only from
 // places that nobody but root and this user can change.
 #pragma once
 

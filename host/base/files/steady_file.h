@@ -1,4 +1,4 @@
-// Tells whether a file's ctime reliably changes with its content. The kernel advances the ctime
+// A test of whether a file's ctime reliably changes with its content. The kernel advances the ctime
 // when a page of a shared mapping is first written to, and not again until the page is written
 // back: a process that already has the file mapped for writing can change it unnoticed.
 #pragma once

@@ -1,5 +1,5 @@
-// How many processors the system leaves a process time for: what containers and services are given
-// by cgroups, versions 1 and 2. A quota says nothing about which processors those are.
+// The processor quota of this process: the time that containers and services are given by cgroups,
+// versions 1 and 2. A quota says nothing about which processors those are.
 #pragma once
 
 #include <cstdint>

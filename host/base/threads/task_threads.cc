@@ -80,7 +80,7 @@ void TaskThreads::Core::carry_out(Task task, std::unique_lock<std::mutex>& lock)
   innermost = &frame;
   const AtExit end([&] {
     innermost = frame.outer;
-    task.function = nullptr;  // what it holds is released before anybody stops waiting for it
+    task.function = nullptr;  // what it holds is released before a waiting thread continues
     lock.lock();
     --task.group->unfinished;
     task.group->finished.notify_all();

@@ -1,4 +1,4 @@
-// Which logical processors the threads of a pool run on.
+// The logical processors that the threads of a pool run on.
 #pragma once
 
 #include <ephost/status.h>

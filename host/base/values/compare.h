@@ -1,5 +1,5 @@
-// Compares the outputs of a run with the expected ones: for `ephost test`, the conformance kit and
-// the layer "validate".
+// Comparison of the outputs of a run with the expected ones: for `ephost test`, the conformance kit
+// and the layer "validate".
 #pragma once
 
 #include <optional>

@@ -15,13 +15,13 @@ namespace ephost {
 
 struct ValueView {
   ValueKind kind = ValueKind::kNone;
-  // Of a tensor, of the tensors in a sequence, or of a map's keys.
+  // The type of a tensor's elements, of those in a sequence, or of a map's keys.
   ElementType type = ElementType::kUndefined;
   std::string_view type_name;  // ONNX's
   uint32_t bits = 0;           // of one element; 0 for text
   uint64_t count = 0;          // of elements of a dense tensor
   std::vector<int64_t> shape;  // of a tensor, dense or sparse
-  // Of a dense tensor; borrowed.
+  // The elements of a dense tensor; borrowed.
   std::span<const std::byte> bytes;
   std::vector<std::string> strings;
   std::vector<ValueView> parts;  // of a sequence; of a map, its keys and its values

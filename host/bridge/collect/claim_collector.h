@@ -1,4 +1,4 @@
-// Collects what a provider answers in get_capability: its claims on nodes of a graph, and why it
+// Collector of a provider's answers in get_capability: its claims on nodes of a graph, and why it
 // declined others.
 #pragma once
 

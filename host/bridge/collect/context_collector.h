@@ -1,4 +1,4 @@
-// Collects what a provider writes in get_ep_context_nodes, checks it, and streams it to a sink.
+// Collector of what a provider writes in get_ep_context_nodes: checked, and streamed to a sink.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -43,7 +43,8 @@ class ContextCollector : public eph_context_writer {
   ContextCollector(const ContextCollector&) = delete;
   ContextCollector& operator=(const ContextCollector&) = delete;
 
-  // The first failure of the sink or of a check. It counts more than what the plugin makes of it.
+  // The first failure of the sink or of a check. It takes precedence over the code that the plugin
+  // returns.
   [[nodiscard]] const Status& status() const { return status_; }
   // Whether each computation has its node.
   [[nodiscard]] bool is_complete() const;

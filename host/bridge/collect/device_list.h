@@ -41,7 +41,7 @@ class DeviceCollector : public eph_device_list {
   DeviceCollector(const DeviceCollector&) = delete;
   DeviceCollector& operator=(const DeviceCollector&) = delete;
 
-  // The first refusal. It counts more than what the plugin makes of it.
+  // The first refusal. It takes precedence over the code that the plugin returns.
   [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] std::vector<DeviceInfo> take() { return std::move(devices_); }
 

@@ -14,7 +14,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More than a profile of use has; a provider that states more is broken.
+// More than a profile of use has; a provider that reports more is broken.
 constexpr size_t kMaxEvents = size_t{1} << 20;
 constexpr uint64_t kMaxArguments = 256;
 constexpr uint64_t kMaxText = 4096;

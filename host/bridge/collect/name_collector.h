@@ -1,4 +1,4 @@
-// Collects the names that a provider lists in list_partitions (ephost.shared_contexts/1).
+// Collector of the names that a provider lists in list_partitions (ephost.shared_contexts/1).
 #pragma once
 
 #include <ephost/ext/shared_contexts.h>

@@ -14,7 +14,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More than any provider has; one that states more is broken.
+// More than any provider has; one that reports more is broken.
 constexpr uint64_t kMaxMemories = 64;
 constexpr uint64_t kMaxSlots = uint64_t{1} << 20;
 constexpr uint64_t kMinAlignment = 64;

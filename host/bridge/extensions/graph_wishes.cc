@@ -9,7 +9,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More than any provider has, and longer than any name; one that states more is broken.
+// More than any provider has, and longer than any name; one that reports more is broken.
 constexpr uint64_t kMaxKeptOperators = uint64_t{1} << 16;
 constexpr uint64_t kMaxKeptName = 1024;
 

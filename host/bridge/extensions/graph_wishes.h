@@ -1,6 +1,6 @@
 // The operators that a provider wants to see as they are in the model (ephost.graph_wishes/1),
-// checked and copied. The session asks before it changes a graph for which the provider has yet to
-// make its claims.
+// checked and copied. The session asks before it changes a graph for which the provider has not
+// made its claims yet.
 #pragma once
 
 #include <ephost/ext/graph_wishes.h>

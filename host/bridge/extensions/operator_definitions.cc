@@ -25,7 +25,7 @@ using onnx_io::FormalAttribute;
 using onnx_io::FormalParameter;
 using onnx_io::OperatorDefinition;
 
-// More than any plugin has, and longer than any text; one that states more is broken.
+// More than any plugin has, and longer than any text; one that reports more is broken.
 constexpr uint64_t kMaxDefinitions = uint64_t{1} << 16;
 constexpr uint64_t kMaxItems = 1024;  // parameters, attributes, elements of a default
 constexpr uint64_t kMaxOperatorName = 1024;

@@ -16,7 +16,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More than any tensor has; an inference function that states more is broken.
+// More than any tensor has; an inference function that reports more is broken.
 constexpr int32_t kMaxRank = 64;
 constexpr uint64_t kMaxDimensionName = 1024;
 
@@ -51,7 +51,7 @@ Status read_type(int32_t element_type, const int64_t* shape, const eph_string* d
   for (size_t d = 0; dim_names != nullptr && d < count; ++d) {
     const std::string_view name = view(dim_names[d]);
     if (dim_names[d].size > kMaxDimensionName || !is_valid_utf8(name)) {
-      return wrong("set_output got the name of a dimension that is no short text in UTF-8");
+      return wrong("set_output got the name of a dimension that is not a short text in UTF-8");
     }
     stated.dim_names.emplace_back(name);
   }

@@ -1,5 +1,5 @@
-// Calls the inference functions of operators that plugins define, and answers what they ask about
-// the node (eph_inference).
+// Calls of the inference functions of operators that plugins define, and the answers to what they
+// ask about the node (eph_inference).
 #pragma once
 
 #include <ephost/ext/operators.h>

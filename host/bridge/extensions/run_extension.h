@@ -1,4 +1,4 @@
-// What a provider has to do with the runs of its sessions (ephost.run/1).
+// Host side of ephost.run/1: the begin, end and options of a provider's runs.
 #pragma once
 
 #include <ephost/ext/run.h>
@@ -20,7 +20,7 @@ class RunExtension {
   RunExtension(const eph_run_provider_api& api, eph_provider* provider, std::string_view owner)
       : api_(api), provider_(provider), owner_(owner) {}
 
-  // Whether the provider wants to know about runs. If not, nothing has to be called for a run.
+  // Whether the provider has functions that are called for a run.
   [[nodiscard]] bool wants_runs() const {
     return api_.begin_run != nullptr || api_.end_run != nullptr;
   }

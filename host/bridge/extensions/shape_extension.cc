@@ -22,7 +22,7 @@ class WishCollector : public eph_shape_wishes {
   WishCollector(std::string_view provider, const graph::Graph& graph, const graph::Model& model)
       : eph_shape_wishes{&kApi}, provider_(provider), graph_(graph), model_(model) {}
 
-  // The first refusal, which stands even if the provider goes on.
+  // The first refusal, which stands even if the provider continues.
   [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] std::vector<ShapeWish> take() { return std::move(wishes_); }
 

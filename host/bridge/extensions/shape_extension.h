@@ -1,5 +1,5 @@
-// What a provider has to do with open extents (ephost.shapes/1): the profiles that it is told, and
-// its wishes for extents to be fixed, checked and copied. Called when a session is created, by the
+// Host side of ephost.shapes/1: the profiles of open extents that a provider is told, and its
+// wishes for extents to be fixed, checked and copied. Called when a session is created, by the
 // stage that partitions.
 #pragma once
 
@@ -38,7 +38,7 @@ struct ShapeWish {
 
 class ShapeExtension {
  public:
-  // Of a provider that does not offer the extension.
+  // For a provider that does not offer the extension.
   ShapeExtension() = default;
   // Borrows the handle and the name of the provider.
   ShapeExtension(const eph_shapes_provider_api& api, eph_provider* provider, std::string_view owner)

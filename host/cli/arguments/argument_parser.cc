@@ -52,7 +52,7 @@ Argument& Argument::one_of(const std::vector<std::string>& values) {
     if (std::ranges::find(values, text) != values.end()) return "";
     const std::vector<std::string_view> known(values.begin(), values.end());
     const auto nearest = nearest_match(text, known);
-    return formatted("{} is none of {}{}", quote(text), join(values, ", "),
+    return formatted("{} is not one of {}{}", quote(text), join(values, ", "),
                      nearest ? formatted("; did you mean {}?", *nearest) : std::string());
   };
   // Manual pages and completion read the values in the description.

@@ -1,5 +1,5 @@
-// Declares the arguments of a command line. Wraps CLI11, whose headers only argument_parser.cc
-// reads: they take seconds to compile.
+// Declaration and parsing of the arguments of a command line. Wraps CLI11, whose headers only
+// argument_parser.cc reads: they take seconds to compile.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +70,7 @@ class ArgumentParser {
   // An option without a value.
   Argument add_flag(const std::string& name, bool& value, const std::string& help);
 
-  // One of the two must be given; `names` is how the usage error speaks of them.
+  // One of the two must be given; `names` is what the usage error calls them.
   void require_either(const Argument& one, const Argument& other, const std::string& names);
 
   [[nodiscard]] ArgumentParser add_subcommand(const std::string& name, const std::string& help);

@@ -1,5 +1,5 @@
-// What the commands take from the environment and from files where the command line says nothing:
-// a selection and a cache store. An application that links the library gets none of this.
+// Defaults of the commands from the environment and from files, for what the command line leaves
+// out: a selection and a cache store. An application that links the library gets none of this.
 // manifests/SCHEMA.md documents the places.
 #pragma once
 
@@ -33,7 +33,7 @@ struct SelectionFile {
 // EPHOST_CACHE_DIR; empty: none.
 [[nodiscard]] std::filesystem::path default_cache_dir();
 
-// EPHOST_LAYERS: the names of the layers that a session has of itself where no entry speaks of any;
+// EPHOST_LAYERS: the names of the layers that a session has of itself where no entry lists any;
 // empty if not set.
 [[nodiscard]] std::string default_layers();
 

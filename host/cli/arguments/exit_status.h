@@ -1,4 +1,4 @@
-// With which status the programs end, so that scripts can tell what kind of thing went wrong. The
+// Exit statuses of the programs, by which scripts can tell what kind of thing went wrong. The
 // README of this folder and the manual pages list them.
 #pragma once
 

@@ -85,7 +85,7 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
                   "NAME:KEY=VALUE", ':')
       .group(kSessionGroup);
   app.add("--device", flags.devices,
-          "Device that the provider shall use: an id, a type (npu) or a type and number (gpu:1) "
+          "Device that the provider is to use: an id, a type (npu) or a type and number (gpu:1) "
           "(repeatable; see \"ephost devices\")")
       .type_name("[NAME:]DEVICE")
       .repeatable()

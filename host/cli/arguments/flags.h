@@ -57,7 +57,7 @@ struct SessionFlags {
   bool no_mem_pattern = false;
   bool no_mem_reuse = false;
   std::filesystem::path cache_dir;
-  std::filesystem::path default_cache_dir;  // where nothing else states one
+  std::filesystem::path default_cache_dir;  // where nothing else sets one
   std::string execution_mode;
   std::optional<uint32_t> inter_op_threads;
   std::optional<uint32_t> intra_op_threads;

@@ -1,4 +1,4 @@
-// Turns Ctrl-C into a flag, for work that must end in an orderly way.
+// A flag that Ctrl-C sets, for work that must end in an orderly way.
 #pragma once
 
 #include <atomic>

@@ -31,7 +31,7 @@ void add_trace(SessionOptions& options) {
     options.add_config_entry(key, with_trace(names));
   }
   if (options.config_entry(std::string(kLayers))) return;
-  // Where no entry speaks of layers, the session would have those of the environment.
+  // Where no entry lists layers, the session would have those of the environment.
   const std::string by_default = has_layers ? std::string() : default_layers();
   options.add_config_entry(std::string(kLayers), with_trace(by_default));
 }

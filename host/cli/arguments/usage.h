@@ -1,4 +1,4 @@
-// What is wrong with a command line that cannot be parsed.
+// Error messages for a command line that cannot be parsed.
 #pragma once
 
 #include <ephost/status.h>

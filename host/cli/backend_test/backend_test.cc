@@ -28,7 +28,8 @@ Result<std::vector<NamedValue>> read_values(const std::filesystem::path& set,
                                });
 }
 
-// Who ran the nodes: those of a specialisation that has served a run, if there is one.
+// The nodes that each provider ran: those of a specialisation that has served a run, if there is
+// one.
 void note_nodes(const Session& session, BackendTestRun& run) {
   std::vector<SessionProvider> providers = session.providers();
   for (const Specialization& one : session.specializations()) {
@@ -46,7 +47,7 @@ void note_nodes(const Session& session, BackendTestRun& run) {
   if (session.host_node_count() > 0) run.nodes["host"] = session.host_node_count();
 }
 
-// Who ran the nodes is noted once the model has run.
+// Notes the providers of the nodes once the model has run.
 Status run_data_set(Session& session, const std::filesystem::path& set,
                     const BackendTestOptions& how, BackendTestRun& out_run) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given,

@@ -1,4 +1,4 @@
-// Runs ONNX backend tests (host/base/values/backend_test.h); test.cc reports.
+// Runner of ONNX backend tests (host/base/values/backend_test.h); test.cc reports.
 #pragma once
 
 #include <ephost/environment.h>

@@ -1,4 +1,4 @@
-// Compares the outputs of a run with the expected ones, for `ephost test`.
+// Comparison of the outputs of a run with the expected ones, for `ephost test`.
 #pragma once
 
 #include <ephost/value.h>

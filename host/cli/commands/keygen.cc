@@ -69,7 +69,7 @@ Result<int> run(const KeygenFlags& flags) {
   }
   print(formatted(
       "key {}\n  {}  the secret key{}; keep it to yourself\n  {}  the public key, for "
-      "everybody who shall trust what you sign\n",
+      "everybody who is to trust what you sign\n",
       id, printable_line(secret_file.native()), passphrase.empty() ? ", without a passphrase" : "",
       printable_line(public_file.native())));
   return kExitSuccess;

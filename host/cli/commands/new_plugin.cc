@@ -73,7 +73,7 @@ Command add_new_plugin(ArgumentParser& root) {
           "What the provider does: run single nodes, or compile several into one and cache that")
       .one_of({"kernels", "compiler"})
       .required();
-  app.add("--vendor", flags->vendor, "Who makes the plugin [NAME]")
+  app.add("--vendor", flags->vendor, "The vendor of the plugin [NAME]")
       .type_name("TEXT")
       .check(vendor_problem);
   app.add("-o,--output", flags->folder, "The folder to write, which must not exist [NAME]")

@@ -1,4 +1,4 @@
-// Running plugins to find out what they offer, for `inspect` and `list --probe`.
+// Probes: plugins are run to find out what they offer, for `inspect` and `list --probe`.
 #pragma once
 
 #include <ephost/environment.h>

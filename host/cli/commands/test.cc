@@ -260,8 +260,8 @@ std::string to_lines(const std::vector<TestResult>& results, const Totals& total
   return text;
 }
 
-// The providers that were asked for in vain. The CPU provider takes what others leave, so that it
-// may run nothing beside them.
+// The providers that were asked for but ran nothing. The CPU provider takes what others leave, so
+// that it may run nothing beside them.
 std::vector<std::string> unused_providers(std::span<const std::string> asked,
                                           const NodeCounts& nodes) {
   std::vector<std::string> unused;

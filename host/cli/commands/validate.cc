@@ -53,7 +53,7 @@ Result<std::vector<KitPlugin>> choose_plugins(std::vector<KitPlugin> plugins,
     std::vector<std::string> known;
     for (const KitPlugin& one : plugins) known.push_back(one.name);
     return Status(StatusCode::kInvalidArgument,
-                  formatted("--ep {} is none of the providers there, which are {}", quote(name),
+                  formatted("--ep {} is not one of the providers there, which are {}", quote(name),
                             join(known, ", ")));
   }
   std::erase_if(plugins, [&](const KitPlugin& plugin) {

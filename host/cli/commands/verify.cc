@@ -75,7 +75,7 @@ Status load_contexts(const Environment& environment, const VerifyFlags& flags,
     names.erase("");
     for (const std::string& name : names) options.append_execution_provider(name);
   }
-  // A provider that fails has not restored its contexts, whoever may take its nodes over.
+  // A provider that fails has not restored its contexts, even if another one takes over its nodes.
   options.add_config_entry("session.disable_ep_fallback", "1");
   fail_on_crash(options);
   // Nothing is written, whatever a selection states.
@@ -202,7 +202,7 @@ Status failure_of(const Verification& verification, const VerifyFlags& flags) {
   if (report.unchecked.empty()) return Status::ok_status();
   return Status(
       StatusCode::kInvalidGraph,
-      formatted("{} states no checksum of {}{}; compile it again to have all of them", model,
+      formatted("{} has no checksum of {}{}; compile it again to have all of them", model,
                 report.unchecked.front(), others(report.unchecked.size() - 1, "further part")));
 }
 
@@ -241,7 +241,7 @@ Command add_verify(ArgumentParser& root) {
       root.add_subcommand("verify", "Check the files, checksums and providers of a context model");
   app.footer(
       "Exit status: 0 where everything has its stated checksum, 1 where something is wrong or\n"
-      "states no checksum.");
+      "has no checksum.");
   app.add("MODEL", flags->model, "A context model").type_name("FILE").required();
   Argument no_plugins =
       app.add_flag("--no-plugins", flags->no_plugins, "Load no plugins; use only their manifests");

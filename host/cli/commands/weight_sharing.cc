@@ -125,7 +125,7 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
   SessionOptions group = options;
   group.add_config_entry("ep.context_enable", "1");
   group.add_config_entry("ep.share_ep_contexts", "1");
-  fail_on_crash(group);  // nobody can replace a provider that sessions share
+  fail_on_crash(group);  // a provider that sessions share cannot be replaced
   group.add_config_entry("ep.share_ep_contexts_group", kSharingGroup);
   const Interrupt interrupt;
   group.set_load_cancellation_flag(interrupt.flag());

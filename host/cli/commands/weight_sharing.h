@@ -1,5 +1,5 @@
-// Compiles several models as one session group, so that their context models share binaries. Used
-// by `ephost compile --share-weights` and `ep_weight_sharing_ctx_gen`.
+// Compilation of several models as one session group, so that their context models share binaries.
+// Used by `ephost compile --share-weights` and `ep_weight_sharing_ctx_gen`.
 #pragma once
 
 #include <ephost/environment.h>

@@ -1,5 +1,5 @@
-// Writes the manual pages of a program and its completion: `PROGRAM --write-documentation FOLDER`,
-// which the build calls and --help does not show.
+// Writer of the manual pages of a program and its completion: `PROGRAM --write-documentation
+// FOLDER`, which the build calls and --help does not show.
 #pragma once
 
 #include <ephost/status.h>

@@ -128,7 +128,7 @@ constexpr std::array kVariables = {
     Default{"--selection", "XDG_CONFIG_DIRS",
             "Directories, separated by colons, where the system's selection file is [/etc/xdg]."},
     Default{"--cache-dir", "EPHOST_CACHE_DIR",
-            "The cache store to use where nothing else states one."}};
+            "The cache store to use where nothing else sets one."}};
 constexpr std::array kFiles = {
     Default{"--selection", "$XDG_CONFIG_HOME/ephost/selection.yaml",
             "The user's selection file, unless EPHOST_SELECTION names another one."},

@@ -39,7 +39,7 @@ std::string zsh_values(const DocumentedArgument& argument) {
 }
 
 // One specification for each name of the option. Any option may come again: whether it has an
-// effect then is the command's business.
+// effect then is up to the command.
 std::string option_specifications(const DocumentedArgument& argument) {
   std::string text;
   const std::string help = "[" + in_specification(argument.help) + "]";

@@ -1,4 +1,4 @@
-// Counts the calls of the C allocator in this process, operator new included, by the host, plugins
+// Counter of calls of the C allocator in this process, operator new included, by the host, plugins
 // and the libraries of both. The counting itself is done by a library that is
 // preloaded for the purpose (tests/support/count_allocations.c); the program replaces no
 // allocator.

@@ -1,4 +1,4 @@
-// Runs work in a child process, which starts as a copy of this one.
+// A child process that starts as a copy of this one and runs a function.
 #pragma once
 
 #include <ephost/status.h>

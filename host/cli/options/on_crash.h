@@ -13,7 +13,7 @@ namespace ephost::cli {
 void add_entry(const std::string& key, const std::string& word, const Environment& environment,
                SessionOptions& options);
 
-// Overwrites all such entries by `fail`, for sessions whose providers nobody may replace.
+// Overwrites all such entries by `fail`, for sessions whose providers must not be replaced.
 void fail_on_crash(SessionOptions& options);
 
 }  // namespace ephost::cli

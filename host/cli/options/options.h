@@ -1,4 +1,4 @@
-// What the options of the command line become: an Environment, SessionOptions and RunOptions.
+// Environment, SessionOptions and RunOptions made from the options of the command line.
 #pragma once
 
 #include <ephost/environment.h>

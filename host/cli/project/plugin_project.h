@@ -1,4 +1,4 @@
-// Makes the project of a new plugin out of the SDK's templates (plugin_sdk/templates): folders with
+// The project of a new plugin, made from the SDK's templates (plugin_sdk/templates): folders with
 // the files of a plugin that is called acme and made by "Acme Corp.", in which only names change.
 #pragma once
 

@@ -54,14 +54,14 @@ class Json {
   [[nodiscard]] static Json array();
   [[nodiscard]] static Json object();
 
-  // Of an array.
+  // Appends to an array.
   void push_back(Json element);
   // The number of elements or members.
   [[nodiscard]] size_t size() const;
   // The elements; empty unless it is an array.
   [[nodiscard]] std::vector<Json> elements() const;
 
-  // Of an object: adds a member, or replaces the one of that name.
+  // Adds a member to an object, or replaces the one of that name.
   void set(std::string_view name, Json value);
   // Sets all members of another object.
   void update(const Json& other);

@@ -1,5 +1,5 @@
-// Prints results on standard output or to a file and errors on standard error, and formats numbers
-// with their units. Makes all text, which may come from models and plugins, safe for a terminal.
+// Output of results to standard output or a file and of errors to standard error, and numbers with
+// their units. All text, which may come from models and plugins, is made safe for a terminal.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,4 +1,4 @@
-// What the HTML pages of the commands have in common: one file without external resources, drawn by
+// The common parts of the commands' HTML pages: one file without external resources, drawn by
 // a script from data in the page, in the colours that the reader's system asks for.
 #pragma once
 
@@ -26,7 +26,7 @@ inline constexpr size_t kWholeText = SIZE_MAX;
 
 // Names for the data of a page, which are often alike but for their numbers: `forms` has names with
 // a tab in the place of each number, and `numbers` for each name the index of its form and what its
-// numbers exceed those of the last name of this form by. Of a form that begins as the one before, a
+// numbers exceed those of the last name of this form by. Where a form begins as the one before, a
 // character says how much of that is repeated. `longest` is the most bytes of a name.
 [[nodiscard]] Json packed_names(std::span<const std::string> names, size_t longest = kWholeText);
 

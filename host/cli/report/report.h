@@ -31,7 +31,7 @@ namespace ephost::cli {
 // "hit 0123...", "uncached (the reason)"; empty for a session without a store.
 [[nodiscard]] std::string cache_text(const CacheUse& use);
 
-// Of a provider that was asked for: what to do so that it takes a model with open shapes.
+// What to do so that a provider that was asked for takes a model with open shapes.
 [[nodiscard]] std::string open_shapes_note(std::string_view provider);
 
 // "1.0-1.3": major and minor versions of the ABI.

@@ -1,5 +1,5 @@
-// What the subcommands of `ephost` have in common: each file declares one, with its arguments, and
-// returns what runs it. The list of subcommands is here; main.cc picks one.
+// The subcommands of `ephost`: each file declares one, with its arguments, and returns the function
+// that runs it. Their list is here; main.cc picks one.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,4 +1,5 @@
-// What the programs have in common: how they read their command line, and how they end.
+// The main function that the programs share: it reads the command line and determines the exit
+// status.
 #pragma once
 
 #include <ephost/status.h>

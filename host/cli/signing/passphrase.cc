@@ -54,7 +54,7 @@ class QuietTerminal {
   [[nodiscard]] bool is_quiet() const { return is_quiet_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
   void show(std::string_view text) const {
-    // What cannot be shown does not keep anybody from typing.
+    // A prompt that cannot be shown does not prevent typing.
     [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
   }
 

@@ -134,7 +134,7 @@ Result<std::vector<SignedFile>> Signer::sign_model(const Environment& environmen
   const VerifyContextOptions options{.providers = VerifyContextOptions::Providers::kIgnore};
   std::vector<SignedFile> signed_files;
   EPHOST_ASSIGN_OR_RETURN(ContextReport report, verify_context(environment, file, options));
-  // The signatures of specialised models are among what is wrong with the model that states them.
+  // The signatures of specialised models are among what is wrong with the model that lists them.
   for (const std::string& name : report.specialized_models) {
     const fs::path specialized = file.parent_path() / name;
     EPHOST_ASSIGN_OR_RETURN(const ContextReport one,

@@ -1,4 +1,4 @@
-// Signs manifests and context models: what `ephost sign` and `ephost compile --sign` share.
+// Signing of manifests and context models, for `ephost sign` and `ephost compile --sign`.
 #pragma once
 
 #include <ephost/environment.h>

@@ -1,5 +1,5 @@
-// Runs the checks of the conformance kit, each in a process of its own with a deadline, some of
-// them at the same time.
+// Runner of the checks of the conformance kit, each in a process of its own with a deadline, some
+// of them at the same time.
 #pragma once
 
 #include <ephost/status.h>
@@ -21,7 +21,7 @@ struct HarnessOptions {
   uint64_t seed = 0;
   uint32_t time_factor = 1;  // for searches and repetitions
   uint32_t jobs = 2;
-  // Of the command line, those that a check needs to run again as it ran.
+  // The arguments of the command line that a check needs to run again as it ran.
   std::vector<std::string> stated;
 };
 

@@ -36,7 +36,7 @@ Result<Json> ask(const fs::path& program, std::vector<std::string> arguments) {
   }
   if (!answer.is_null()) return answer;
   return Status(StatusCode::kFail,
-                formatted("{} does not answer as this version of ephost expects; install both anew",
+                formatted("{} does not answer as this version of ephost expects; reinstall both",
                           quote(program.native())));
 }
 
@@ -67,7 +67,7 @@ Result<Kit> Kit::find() {
   if (kit.data_.empty()) kit.data_ = (folder / kData[0]).lexically_normal();
   if (!kit.program_.empty()) return kit;
   return Status(StatusCode::kNoSuchFile,
-                formatted("the program of the conformance kit is missing, {}; install ephost anew",
+                formatted("the program of the conformance kit is missing, {}; reinstall ephost",
                           quote((folder / kPrograms[0]).lexically_normal().native())));
 }
 

@@ -68,7 +68,7 @@ Json row_json(const PluginResults& all, const CheckResult& result) {
 Json section_json(const PluginResults& results) {
   const KitPlugin& plugin = results.plugin;
   Json checks = Json::array();
-  // The failures first, since those are what somebody opens the page for.
+  // The failures first, since those are what the page is opened for.
   for (const bool failed : {true, false}) {
     for (const CheckResult& result : results.results) {
       if ((result.outcome == CheckOutcome::kFailed) == failed) {

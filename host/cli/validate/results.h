@@ -1,4 +1,4 @@
-// What the conformance kit has found out about a plugin.
+// Results of the conformance kit for a plugin.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,8 @@ uint16_t bfloat16_bits(double number) {
   return static_cast<uint16_t>(bits >> 16U);
 }
 
-// Of a number in (-1, 1), towards zero; what is below float16's normal range becomes zero.
+// The bits of a number in (-1, 1), rounded towards zero; numbers below float16's normal range
+// become zero.
 uint16_t float16_bits(double number) {
   const auto single = static_cast<float>(number);
   uint32_t bits = 0;

@@ -15,7 +15,7 @@
 
 namespace ephost::cli {
 
-// What a raw file does not state.
+// Type and shape of a value, which a raw file does not have.
 struct RawLayout {
   ElementType type = ElementType::kUndefined;
   std::vector<int64_t> shape;

@@ -1,5 +1,4 @@
-// Finds the constants that EPContext nodes name, and compares them with what the nodes state. Used
-// only by the examination.
+// Lookup and comparison of the constants that EPContext nodes name. Used only by the examination.
 #pragma once
 
 #include <cstddef>

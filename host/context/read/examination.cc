@@ -125,7 +125,7 @@ class Examiner {
     result_.payloads[node.payload].payload.bytes = std::move(*aligned);
   }
 
-  // Nodes of one source that state the same file share a payload.
+  // Nodes of one source that name the same file share a payload.
   void add_file(uint32_t index) {
     ExaminedNode& node = result_.nodes[index];
     const std::string& name = node.attributes.reference;
@@ -224,7 +224,7 @@ Status check_required_checksums(const Examination& examination, const LoadOption
   const bool required = options.require_checksums.value_or(examination.is_of_this_host);
   if (!required || examination.unchecked.empty()) return {};
   return Status(StatusCode::kInvalidGraph,
-                formatted("the context model states no checksum of {}{}; compile the source model "
+                formatted("the context model has no checksum of {}{}; compile the source model "
                           "again, or set ep.require_checksums to 0 to load it unchecked",
                           join(examination.unchecked, ", "),
                           examination.is_of_this_host ? ", which it had when it was written" : ""));

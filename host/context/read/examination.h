@@ -1,5 +1,5 @@
-// Examines every EPContext node of a model and continues after each problem. The loader enforces
-// what it finds, and verification reports it.
+// Examination of every EPContext node of a model, which continues after each problem. The loader
+// enforces what it finds, and verification reports it.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Examination {
   std::vector<ExaminedNode> nodes;
   std::vector<Status> initializers;  // problems of their external files
   // The producer or the metadata of the model say that a host of this kind wrote it; such a host
-  // states all checksums.
+  // writes all checksums.
   bool is_of_this_host = false;
   std::vector<std::string> unchecked;  // has no stated checksum, e.g. `file "m.bin"`
   std::vector<std::future<Status>> pending_checksums;

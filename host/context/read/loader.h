@@ -1,5 +1,5 @@
-// Finds the payloads of the EPContext nodes of an imported model: resolves paths and keeps them
-// inside their folder, maps binaries, compares checksums, and finds the primary node of each
+// Loader of the payloads of the EPContext nodes of an imported model: it resolves paths and keeps
+// them inside their folder, maps binaries, compares checksums, and finds the primary node of each
 // secondary node. The caller decides which provider gets a node.
 #pragma once
 
@@ -45,15 +45,15 @@ struct LoadOptions {
   // Compare each file and each embedded payload with the checksum that the model states, if it
   // does.
   bool verify_checksums = true;
-  // Refuse a model that states no checksum of a payload or of external data. nullopt: refuse it if
-  // a host of this kind wrote it, as such a host states all of them.
+  // Refuse a model without a checksum of a payload or of external data. nullopt: refuse it if
+  // a host of this kind wrote it, as such a host writes all of them.
   std::optional<bool> require_checksums;
   // Sources whose providers withstand any payload. If all nodes have one of these sources, the
   // checksums of large files are compared in background threads; see
   // LoadedContext::finish_checksums.
   std::set<std::string> validating_sources;
   KnownChecksums known_checksums;  // of files that earlier loads compared
-  // Release the pages of mapped files once their checksums are computed, if nobody reads them soon.
+  // Release the pages of mapped files once their checksums are computed, if they are not read soon.
   bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads
   Cancellation cancellation = {};                        // the load fails once it is requested
@@ -64,8 +64,8 @@ struct CachedPayload {
   // Aligned to kPayloadAlignment; the content of a file is mapped, with pages that others share.
   graph::Blob bytes;
   std::string source;
-  std::string file_name;      // as the first of its nodes states it; empty: embedded
-  std::string compatibility;  // a text of its own, as the model states it; may be empty
+  std::string file_name;      // as the first of its nodes names it; empty: embedded
+  std::string compatibility;  // a text of its own, as given in the model; may be empty
 };
 
 // One EPContext node.
@@ -98,7 +98,7 @@ struct LoadedContext {
 // with `..`, a link out of the folder, a directory or device), a file is missing or unreadable, a
 // checksum is wrong or a required one is missing, a named constant is missing, changed or of
 // another type, or a secondary node has no primary node. A secondary node belongs to the primary
-// node of its source whose partition_name, or else whose file, its `ep_cache_context` states; or
+// node of its source whose partition_name, or else whose file, its `ep_cache_context` names; or
 // else to the only payload of its source. The checksums of external files of initializers are
 // compared as well, as the model must not run with weights of another generation.
 //

@@ -121,7 +121,7 @@ Content PayloadFiles::find_current(const std::string& name, const ContentChecksu
   if (folder_) return open(name, compared);
   return failed(ChecksumState::kMissingFile,
                 "the model comes from memory, so that the folder of file " + quote(name) +
-                    " is not known; state it with ep.context_file_path");
+                    " is not known; set ep.context_file_path");
 }
 
 Content PayloadFiles::find_superseded(const std::string& name, const ContentChecksum& stated) {

@@ -1,4 +1,4 @@
-// Finds the payloads of EPContext nodes and compares them with their stated checksums. Used only by
+// The payloads of EPContext nodes in files, compared with their stated checksums. Used only by
 // the examination.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Finds the payload of a secondary EPContext node. Used only by the examination.
+// Lookup of the payload of a secondary EPContext node. Used only by the examination.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Primaries {
   void add(const EpContextNode& primary, uint32_t payload);
 
   // The payload of the primary node of the same source whose partition_name the secondary node
-  // states; else of the one whose file it states; else the only payload of its source. Otherwise
+  // names; else of the one whose file it names; else the only payload of its source. Otherwise
   // INVALID_GRAPH, without naming the node.
   [[nodiscard]] Result<uint32_t> find(const EpContextNode& secondary) const;
 

@@ -1,4 +1,4 @@
-// Detects that a model may have been replaced while it was read. A context model consists of
+// Detection of a model that may have been replaced while it was read. A context model consists of
 // several files, and a reader that opens them during a publication may combine the model of one
 // publication with a binary of the next. That is not damage, and reading again helps.
 #pragma once

@@ -1,4 +1,4 @@
-// What `ephost verify` reports about a context model: the rules of the loader, applied to every
+// The report of `ephost verify` about a context model: the rules of the loader, applied to every
 // node without stopping at a problem. Loads no plugin.
 #pragma once
 
@@ -26,12 +26,12 @@ struct VerifiedNode {
   bool main_context = true;
   bool embedded = true;
   std::string primary;  // partition_name of the primary node of a secondary node
-  std::string file;     // as the primary node states it; empty: embedded
+  std::string file;     // as the primary node names it; empty: embedded
   std::optional<uint64_t> payload_bytes;
   ChecksumState checksum = ChecksumState::kUnknown;  // of the payload
   std::string sdk_version;
   std::string hardware_architecture;
-  // As the model states it for the payload, or else for its source.
+  // As given in the model for the payload, or else for its source.
   std::optional<std::string> compatibility;
 };
 
@@ -39,7 +39,7 @@ struct VerifyReport {
   std::vector<VerifiedNode> nodes;
   std::vector<std::string> problems;                       // one sentence each
   std::vector<std::string> unchecked;                      // whatever has no stated checksum
-  std::map<std::string, ContentChecksum> specializations;  // as the model states them
+  std::map<std::string, ContentChecksum> specializations;  // as given in the model
   bool needs_checksums = false;  // sessions refuse the model if something is unchecked
 
   [[nodiscard]] bool ok() const { return problems.empty(); }

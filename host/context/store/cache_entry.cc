@@ -82,11 +82,11 @@ Result<CacheEntry> parse_cache_entry(std::string_view text) {
     if (name == "model name") {
       entry.model_name = std::move(value);
     } else if (name == "file" && !add_line(value, &parse_content_checksum, entry.files)) {
-      return damaged("states a file without a checksum");
+      return damaged("lists a file without a checksum");
     } else if (name == "partition" && !add_line(value, &parse_number, entry.partitions)) {
-      return damaged("states a partition without its nodes");
+      return damaged("lists a partition without its nodes");
     } else if (name == "context" && !add_line(value, &parse_digest, entry.contexts)) {
-      return damaged("states a context without its digest");
+      return damaged("lists a context without its digest");
     }
   }
   return entry;

@@ -25,7 +25,7 @@ struct CacheEntry {
   std::vector<std::pair<std::string, ContentChecksum>> files;
   std::vector<std::pair<std::string, uint64_t>> partitions;  // name and number of nodes
   // Name of each partition and the digest of what its context was made from (graph/graph_digest.h,
-  // with the lines of its provider). Empty for entries of hosts that do not state them.
+  // with the lines of its provider). Empty for entries of hosts that do not write them.
   std::vector<std::pair<std::string, std::string>> contexts;
   std::string model_name;  // of the source model; empty: it was in memory
 };

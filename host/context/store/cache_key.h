@@ -55,7 +55,7 @@ struct CacheKey {
 
 [[nodiscard]] CacheKey make_cache_key(const CacheIngredients& ingredients);
 
-// The lines of a key that describe one provider, the first of which states its name. With the graph
+// The lines of a key that describe one provider, the first of which has its name. With the graph
 // of a partition they identify what the provider compiles of it.
 [[nodiscard]] std::string provider_lines(const CacheProvider& provider);
 

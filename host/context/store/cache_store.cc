@@ -31,8 +31,8 @@ const ContentChecksum* find_checksum(const CacheEntry& entry, std::string_view n
   return nullptr;
 }
 
-// Nobody else may have put anything into a store that has passed check_store_writers; but an entry
-// may have been made such that others can change it later.
+// No other user can have put anything into a store that has passed check_store_writers; but an
+// entry may have been made such that others can change it later.
 Status check_entry_writers(const fs::path& folder) {
   EPHOST_RETURN_IF_ERROR(check_writers(folder, FilesBeside::kAreUsed));
   std::error_code error;
@@ -82,8 +82,7 @@ Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
 
 Status CacheStore::open_model(FoundEntry& entry) const {
   const ContentChecksum* checksum = find_checksum(entry.stated, kEntryModelName);
-  if (checksum == nullptr)
-    return damaged(entry.folder / kEntryFileName, "does not state the model");
+  if (checksum == nullptr) return damaged(entry.folder / kEntryFileName, "does not list the model");
   EPHOST_ASSIGN_OR_RETURN(const InputFile file,
                           open_contained(entry.folder, kEntryModelName, StatusCode::kInvalidGraph,
                                          *options_.file_system));
@@ -114,7 +113,7 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   EPHOST_ASSIGN_OR_RETURN(std::optional<FoundEntry> leased, lease(folder));
   if (!leased) return CacheLookup();
 
-  // From here on nobody removes it, but another process may quarantine it, which moves it away.
+  // From here on it is not removed, but another process may quarantine it, which moves it away.
   FoundEntry entry = std::move(*leased);
   if (!is_marked(folder, *options_.file_system)) {
     if (!entry.lease.is_at(folder)) return CacheLookup();

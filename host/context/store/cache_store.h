@@ -80,8 +80,8 @@ class StagedEntry {
 // descriptors, no permission).
 [[nodiscard]] bool is_damage(const Status& status);
 
-// INVALID_ARGUMENT if others than root and this user may change the store: anybody could have made
-// its entries, which providers execute.
+// INVALID_ARGUMENT if others than root and this user may change the store: its entries, which
+// providers execute, could come from another user.
 [[nodiscard]] Status check_store_writers(const std::filesystem::path& store);
 
 class CacheStore {

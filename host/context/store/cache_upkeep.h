@@ -14,7 +14,7 @@
 
 namespace ephost::context {
 
-// The file in a quarantined entry that states the reason.
+// The file in a quarantined entry that has the reason.
 inline constexpr std::string_view kReasonFileName = "reason.txt";
 
 // Reads the description in the folder of an entry. INVALID_GRAPH or NO_SUCHFILE if it is damaged.

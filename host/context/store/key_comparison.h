@@ -1,5 +1,5 @@
-// Compares the texts of two keys: whether they belong to the same model, and in what they describe
-// a provider differently. Pure.
+// Comparison of the texts of two keys: whether they belong to the same model, and in what they
+// describe a provider differently. Pure.
 #pragma once
 
 #include <string>

@@ -75,7 +75,7 @@ std::optional<graph::Model> read_existing(const fs::path& path, const FileSystem
   return std::move(*model);
 }
 
-// Whether the context model states the file as its own. A file that is not a model claims nothing.
+// Whether the context model lists the file as its own. A file that is not a model claims nothing.
 bool claims_file(const fs::path& model_path, const std::string& file_name,
                  const FileSystem& file_system) {
   const std::optional<graph::Model> model = read_existing(model_path, file_system);
@@ -105,7 +105,7 @@ bool is_context_output(const fs::path& path, const FileSystem& file_system) {
          (model->producer_name == kProducerName || !find_ep_context_nodes(model->graph).empty());
 }
 
-// Whether a writer died after it published the file and before it published the model that states
+// Whether a writer died after it published the file and before it published the model that lists
 // it.
 bool is_left_by_a_crash(const fs::path& path, const ContentChecksum& checksum,
                         const FileSystem& file_system) {
@@ -189,8 +189,7 @@ Status check_output(const WriteOptions& options, OperationFiles& files) {
   if (!writes_files(options)) return {};
   if (options.output_path.empty()) {
     return invalid_argument(
-        "there is no path for the context model and its files; state it with "
-        "ep.context_file_path");
+        "there is no path for the context model and its files; set ep.context_file_path");
   }
   EPHOST_RETURN_IF_ERROR(check_file_path(options.output_path));
   // Refuses folders, devices and paths without a file name, and folders that cannot be written to.

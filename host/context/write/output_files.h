@@ -1,5 +1,5 @@
-// Decides which outputs may be written: the checks before anything is compiled, and the question of
-// who owns an existing file. Used by the writer.
+// Checks of the outputs before anything is compiled: which files may be written, and what an
+// existing file belongs to. Used by the writer.
 #pragma once
 
 #include <filesystem>

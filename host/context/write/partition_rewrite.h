@@ -1,5 +1,6 @@
-// Turns a model in memory into a context model: partitions, also those in nested graphs, become
-// EPContext nodes, and values that only they used are removed. Pure; used only by the writer.
+// The rewrite of a model in memory to a context model: partitions, also those in nested graphs,
+// become EPContext nodes, and values that only they used are removed. Pure; used only by the
+// writer.
 #pragma once
 
 #include <span>

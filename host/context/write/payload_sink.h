@@ -1,5 +1,5 @@
-// Receives content in pieces, computes its checksum, and stores it in a temporary file or in
-// memory, where it never exists twice. Used only by the writer.
+// A sink for content in pieces: it computes the checksum and stores the content in a temporary file
+// or in memory, where it never exists twice. Used only by the writer.
 #pragma once
 
 #include <cstddef>

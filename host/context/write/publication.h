@@ -1,6 +1,6 @@
-// Moves several finished files into place as one step. Until `publish_last` succeeds, every failure
-// restores the old files; after a crash the old files still exist under their superseded names
-// (file_names.h), where the loader finds them. Used only by the writer.
+// A publication: several finished files are moved into place as one step. Until `publish_last`
+// succeeds, every failure restores the old files; after a crash the old files still exist under
+// their superseded names (file_names.h), where the loader finds them. Used only by the writer.
 #pragma once
 
 #include <filesystem>

@@ -57,7 +57,7 @@ Status model_too_large(uint64_t bytes, uint64_t max) {
 
 Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {
   EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportOptions export_options, make_export_options());
-  // The model states the checksums of the files of initializers, so these are encoded first.
+  // The model has the checksums of the files of initializers, so these are encoded first.
   if (!export_options.external_file_name.empty() || options_.place_initializer) {
     EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported,
                             onnx_io::export_model(model, export_options));

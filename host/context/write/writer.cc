@@ -35,7 +35,7 @@ Status check_texts(const ModelToWrite& model, std::set<std::string_view>& names)
                               "; names must differ within a model and a group of models");
     }
     if (partition.max_size < 0) {
-      return invalid_argument("partition " + quote(partition.name) + " states a negative max_size");
+      return invalid_argument("partition " + quote(partition.name) + " has a negative max_size");
     }
   }
   for (const auto& [source, text] : model.compatibility) {
@@ -60,9 +60,9 @@ Result<PrimaryPartitions> find_primaries(std::span<const WrittenPartition> parti
     const WrittenPartition*& primary = primaries[partition.payload];
     if (!primary) primary = &partition;
     if (primary->source != partition.source) {
-      return invalid_argument(formatted("partition {} of source {} states a payload of source {}",
-                                        quote(partition.name), quote(partition.source),
-                                        quote(primary->source)));
+      return invalid_argument(
+          formatted("partition {} of source {} refers to a payload of source {}",
+                    quote(partition.name), quote(partition.source), quote(primary->source)));
     }
   }
   return primaries;

@@ -1,4 +1,4 @@
-// Writes a context model and its binaries. Payloads go to temporary files while providers write
+// Writer of a context model and its binaries. Payloads go to temporary files while providers write
 // them; then the model is assembled, encoded and loaded back, and everything is published together,
 // binaries first and the model last. Whatever fails, and whenever the process stops, the output is
 // either the old one or the new one (../SPECIFICATION.md, "Publication").
@@ -71,20 +71,20 @@ struct WriteOptions {
   // Alignment of large initializers in that file, in bytes: a power of two, at most 1 MiB.
   uint64_t initializer_alignment = 4096;
   // Places each initializer, instead of name and threshold; see onnx_io::ExportOptions. The model
-  // states the checksums of the files in which initializers stay, too.
+  // has the checksums of the files in which initializers stay, too.
   std::function<Result<onnx_io::Placement>(std::string_view name, const graph::Tensor& tensor)>
       place_initializer;
-  // The file of the source model, if it has one. The nodes state its file name.
+  // The file of the source model, if it has one. The nodes have its file name.
   std::filesystem::path source_path;
   // Context models of the model with fixed extents that exist already, beside the output, by file
-  // name. The model states them.
+  // name. The model lists them.
   std::map<std::string, ContentChecksum> specializations = {};
   // Other files that the operation reads or writes; no output may be one of them.
   OperationFiles files;
   // Replace an existing context model and its files.
   bool overwrite = false;
-  // Files that an earlier attempt of the same operation wrote, which are replaced as long as nobody
-  // else has changed them.
+  // Files that an earlier attempt of the same operation wrote, which are replaced as long as
+  // nothing else has changed them.
   std::vector<WrittenFile> written_before = {};
   // Replace existing files whatever they contain, except those that are read.
   bool force_overwrite = false;

@@ -17,9 +17,9 @@
  *
  * Rules that apply everywhere
  *
- *   - Functions that can fail return a status: null for success, or an object that states a code
- *     and a message and that the caller releases. Nothing else fails. No exception leaves a
- *     function, and none may leave a function that the application passes.
+ *   - Functions that can fail return a status: null for success, or an object with a code and a
+ *     message that the caller releases. Nothing else fails. No exception leaves a function, and
+ *     none may leave a function that the application passes.
  *   - An out_ parameter is set to null or zero before anything else happens. A failed call leaves
  *     nothing to release. Release functions accept null.
  *   - Tables and records start with `struct_size`. Later versions only append fields. The library
@@ -134,7 +134,7 @@ typedef struct ephost_status_api {
   int32_t (*code)(const ephost_status* status);
   /* Lives as long as the status; empty for null. */
   const char* (*message)(const ephost_status* status);
-  /* "INVALID_GRAPH" etc.; "UNKNOWN_CODE" for a number that is none. */
+  /* "INVALID_GRAPH" etc.; "UNKNOWN_CODE" for a number that is not a code. */
   const char* (*code_name)(int32_t code);
 } ephost_status_api;
 
@@ -235,8 +235,8 @@ typedef struct ephost_value_api {
                                   ephost_value** out_value);
   /* A tensor over memory of the application's, which must hold exactly the bytes of the shape
    * (INVALID_ARGUMENT otherwise). Where its type does not admit elements at this address, what
-   * reads it makes a copy first. `release` is called with `context` when nobody uses the tensor
-   * any more, on the thread that gave it up last; without it, the memory must outlive the tensor
+   * reads it makes a copy first. `release` is called with `context` when the tensor is not used any
+   * more, on the thread that gave it up last; without it, the memory must outlive the tensor
    * and everything that was made of it. After a failure it is not called. */
   ephost_status* (*create_tensor_with_data)(int32_t element_type, const int64_t* shape,
                                             uint64_t rank, void* data, uint64_t byte_size,
@@ -298,7 +298,7 @@ typedef struct ephost_value_api {
   uint64_t (*tensor_bytes)(int32_t element_type, const int64_t* shape, uint64_t rank);
 
   /* Reads a value and its name from a file of one protobuf message, as the ONNX backend tests keep
-   * them. The message does not state everything about its value: `kind`, `is_optional` and
+   * them. The message does not tell everything about its value: `kind`, `is_optional` and
    * `element_type` (of the tensors in an empty sequence) are those of the model's input or output.
    * `out_name` receives a text that is released with release_text. Besides the errors of reading a
    * file: INVALID_PROTOBUF for another message, INVALID_GRAPH for an invalid value,
@@ -333,9 +333,9 @@ typedef struct ephost_log_message {
   uint64_t struct_size;
   int32_t severity;
   int32_t reserved;
-  const char* category; /* who speaks: "ephost", or the type name of a provider */
-  /* Of the session or the environment, followed in a run with a tag by a colon and the tag; may be
-   * empty. */
+  const char* category; /* where the message comes from: "ephost", or the type name of a provider */
+  /* The log id of the session or the environment, followed in a run with a tag by a colon and the
+   * tag; may be empty. */
   const char* log_id;
   const char* code_location; /* e.g. "host/session/session.cc:120"; empty for those of plugins */
   const char* message;       /* without control characters, whatever a model put into it */
@@ -371,7 +371,7 @@ typedef struct ephost_environment_options {
    * SIGBUS, SIGILL, SIGFPE and SIGABRT while the environment or a session of it lives. They pass
    * each signal on to those that were there before, which are put back unless others came since. */
   int32_t no_crash_handler;
-  /* A call of a plugin that takes longer is named in the log while it goes on, at this time, at
+  /* A call of a plugin that takes longer is named in the log while it lasts, at this time, at
    * twice this time, and so on. 0: after 10 seconds; EPHOST_UNKNOWN: never. Of several environments
    * in the process the shortest time counts for all. */
   uint64_t call_warning_ms;
@@ -390,7 +390,7 @@ typedef struct ephost_environment_options {
   int32_t
       no_spinning;    /* idle threads sleep at once, instead of waiting actively for microseconds */
   const char* log_id; /* names the environment in its messages; may be null */
-  /* The threads that sessions have that do not state it; 0: one for each processor. */
+  /* The threads of sessions that do not set it; 0: one for each processor. */
   uint32_t intra_op_num_threads;
   uint32_t inter_op_num_threads;
   /* Which logical processors each thread but the calling one runs on; see
@@ -410,7 +410,7 @@ typedef struct ephost_environment_options {
   int32_t reserved;
 } ephost_environment_options;
 
-/* A kind of device that a plugin can drive, as its manifest states it. */
+/* A kind of device that a plugin can drive, as its manifest declares it. */
 typedef struct ephost_device_kind {
   uint64_t struct_size;
   const char* type; /* "cpu", "gpu", "npu" or "other" */
@@ -537,7 +537,7 @@ typedef struct ephost_metric_sample {
   uint64_t label_count;
   uint64_t value; /* of a histogram: the number of all observations */
   double sum;     /* of a histogram: of what was observed */
-  /* Of a histogram: beside `bounds`, the number of observations of at most that much. */
+  /* For a histogram, beside `bounds`: the number of observations of at most that much. */
   const uint64_t* buckets;
   uint64_t bucket_count;
 } ephost_metric_sample;
@@ -598,7 +598,7 @@ typedef struct ephost_environment_api {
                                                           const char* registration_name);
 
   /* "PREFER_NPU" etc., as ONNX Runtime calls the policies (EPHOST_POLICY_*); empty for a number
-   * that is none. */
+   * that is not a policy. */
   const char* (*policy_name)(int32_t policy);
   /* The reverse, in any case. INVALID_ARGUMENT for any other name. */
   ephost_status* (*parse_policy)(const char* name, int32_t* out_policy);
@@ -610,8 +610,8 @@ typedef struct ephost_environment_api {
   ephost_status* (*abandon_session_group)(const ephost_environment* environment, const char* name);
 
   /* What was counted so far, of all sessions of the environment, those that ended included. Any
-   * thread, also while runs go on. INVALID_ARGUMENT unless the environment was created with
-   * `metrics`. */
+   * thread, also during runs. INVALID_ARGUMENT unless the environment was created with `metrics`.
+   * */
   ephost_status* (*metrics)(const ephost_environment* environment,
                             const ephost_metrics** out_report);
   /* The same in Prometheus' text exposition format, version 0.0.4; released with release_text. */
@@ -651,14 +651,14 @@ enum {
 /* How steps run that do not wait for each other; the results are the same. */
 enum { EPHOST_SEQUENTIAL = 0, EPHOST_PARALLEL = 1 };
 
-/* A provider that a session shall ask. */
+/* A provider that a session is to ask. */
 typedef struct ephost_provider_request {
   uint64_t struct_size;
   const char* name;          /* type name or short name */
   const char* version_range; /* e.g. ">=1.2, <2"; null: any */
   const ephost_key_value* options;
   uint64_t option_count;
-  /* The devices that it shall use, in this order: each is the id of a device, or a type ("npu": all
+  /* The devices that it is to use, in this order: each is the id of a device, or a type ("npu": all
    * of them), or a type and a number from 0 ("gpu:1"). Virtual devices are found by their id only.
    * Creating a session fails with ENGINE_ERROR if one is not there. None: all devices that are not
    * virtual. */
@@ -695,7 +695,7 @@ typedef struct ephost_session_options_info {
   uint64_t provider_count;
 } ephost_session_options_info;
 
-/* Who reads an entry. */
+/* The part of the host that reads an entry. */
 enum {
   EPHOST_CONFIG_SESSION = 0, /* add_config_entry of session options */
   EPHOST_CONFIG_RUN = 1,     /* ephost_run_options.config_entries */
@@ -817,7 +817,7 @@ typedef struct ephost_session_options_api {
                                               const ephost_value* const* values, uint64_t count);
   /* Takes the bytes for the model's files of external data with these names, whether or not such
    * files exist. They are borrowed: the application keeps them unchanged as long as sessions live.
-   * A name that the model does not state is a warning in the log. */
+   * A name that is not in the model is a warning in the log. */
   ephost_status* (*add_external_initializers_from_files_in_memory)(ephost_session_options* options,
                                                                    const char* const* names,
                                                                    const void* const* buffers,
@@ -916,9 +916,9 @@ typedef struct ephost_session_provider {
   uint64_t struct_size;
   const char* name;
   const char* library;
-  /* Of the model as it is compiled, in all graphs that the host runs: nodes that are its own,
-   * whether in partitions or alone. A session does not count its specialisations, which have counts
-   * of their own; a compilation counts all models that it writes. */
+  /* The provider's nodes of the model as it is compiled, in all graphs that the host runs, whether
+   * in partitions or alone. A session does not count its specialisations, which have counts of
+   * their own; a compilation counts all models that it writes. */
   uint64_t node_count;
   /* Nodes of the model with open shapes that it would take, or run better, if the extents of inputs
    * were fixed. */
@@ -934,7 +934,7 @@ typedef struct ephost_planned_memory {
   uint64_t lower_bound_bytes; /* no plan of the same steps needs less */
 } ephost_planned_memory;
 
-/* What a model states about itself; texts are empty where it states none. */
+/* The metadata of a model; texts are empty where it has none. */
 typedef struct ephost_model_metadata {
   uint64_t struct_size;
   const char* producer_name;
@@ -942,7 +942,7 @@ typedef struct ephost_model_metadata {
   const char* domain;
   const char* description;                     /* of the model */
   const char* graph_description;               /* of its main graph */
-  int64_t version;                             /* 0 where the model states none */
+  int64_t version;                             /* 0 where the model has none */
   const ephost_key_value* custom_metadata_map; /* in the model's order; each key once */
   uint64_t custom_metadata_count;
 } ephost_model_metadata;
@@ -1019,8 +1019,8 @@ typedef struct ephost_run_options {
    * set_load_cancellation_flag describes it. Null: none. */
   const void* cancelled;
   /* Nanoseconds from the call on, after which the run ends with DEADLINE_EXCEEDED; 0: no limit.
-   * Providers hear of it, and look at it while they compute as far as they look at a
-   * cancellation. */
+   * Providers are told about it, and those that check for a cancellation while they compute check
+   * it too. */
   uint64_t timeout_ns;
   /* Names the run in what providers log and in the session's profile; may be null. */
   const char* tag;
@@ -1068,7 +1068,8 @@ typedef struct ephost_session_api {
    * applies, except that without names all outputs come. `callback` is called exactly once if this
    * succeeds, by that thread or one that releases the session. Names and options are copied, values
    * retained; borrowed memory and the flag of `options` must last until the callback; a timeout
-   * counts from now on. As many runs go on at a time as there are processors; others wait for their
+   * counts from now on. As many runs execute at a time as there are processors; others wait for
+   * their
    * turn, in order. Releasing the session waits until its runs and their callbacks are over. */
   ephost_status* (*run_async)(ephost_session* session, const ephost_run_options* options,
                               const char* const* input_names, const ephost_value* const* inputs,
@@ -1102,32 +1103,34 @@ typedef struct ephost_session_api {
 
   /* Changes options of providers with the scope `dynamic` for runs that begin afterwards; keys as
    * in ephost_run_options. INVALID_ARGUMENT for an option that the provider does not declare with
-   * this scope, or a value that it does not admit. All are changed or, after a failure, none. Runs
-   * may go on meanwhile. Sessions that share a provider share its options. */
+   * this scope, or a value that it does not admit. All are changed or, after a failure, none. May
+   * be called during runs.
+   * Sessions that share a provider share its options. */
   ephost_status* (*set_ep_dynamic_options)(ephost_session* session, const ephost_key_value* options,
                                            uint64_t option_count);
 
   /* Ends the recording that enable_profiling began and writes it as a Chrome trace. `out_file`
-   * receives its path, to be released with release_text. Not while runs go on. INVALID_ARGUMENT if
+   * receives its path, to be released with release_text. Not during runs. INVALID_ARGUMENT if
    * the session does not record, or no longer. A session that is released while it records writes
    * its file too. */
   ephost_status* (*end_profiling)(ephost_session* session, char** out_file);
 
   /* Whether the application may write a file without replacing one that the session was created
    * from or that its options state as an input or output, whatever path or link leads there.
-   * INVALID_ARGUMENT otherwise. `role` is how the message speaks of the file. */
+   * INVALID_ARGUMENT otherwise. `role` is what the message calls the file. */
   ephost_status* (*check_output_file)(const ephost_session* session, const char* file,
                                       const char* role);
 
-  /* What the model was specialised for so far (session.shapes.specialize). Any thread, also while
-   * runs go on. */
+  /* What the model was specialised for so far (session.shapes.specialize). Any thread, also during
+   * runs. */
   ephost_status* (*specializations)(const ephost_session* session,
                                     const ephost_specialization_list** out_list);
 
   /* Gives back what the session keeps only so that later runs begin faster: the memory of runs,
    * with what providers have for each of them, and the plans for shapes that came. The next run
-   * makes anew what it needs. Constants, compiled partitions and specialisations stay. Any thread,
-   * also while runs go on; what they use is kept. */
+   * makes what it needs again. Constants, compiled partitions and specialisations stay. Any thread,
+   * also during runs; what they use is kept.
+   * */
   ephost_status* (*shrink)(ephost_session* session);
 } ephost_session_api;
 
@@ -1155,7 +1158,7 @@ typedef struct ephost_initializer {
   uint64_t rank;
   const void* data;
   uint64_t byte_size;
-  /* Where an external one lies in the source model: the file as the model states it. */
+  /* Where an external one lies in the source model: the file as given in the model. */
   const char* file;
   uint64_t file_offset;
   uint64_t file_byte_size;
@@ -1200,8 +1203,8 @@ typedef struct ephost_compilation {
    * `ep.context_file_path`, without which no binaries can be written. */
   const char* ep_context_binary_folder;
   const char* ep_context_binary_model_name;
-  /* Receives these binaries instead of the file system, before the model is written. The model
-   * states the checksums of what the function receives. */
+  /* Receives these binaries instead of the file system, before the model is written. The model has
+   * the checksums of what the function receives. */
   ephost_write_context_data ep_context_data_write_func;
 
   /* Name of a file beside the model for the remaining initializers. Null:
@@ -1273,7 +1276,7 @@ typedef struct ephost_partitioned_node {
   int32_t since_version;
   const char* name;         /* may be empty */
   const char* op;           /* "Conv", or "com.microsoft.FusedConv" outside of ai.onnx */
-  const char* description;  /* as messages speak of it */
+  const char* description;  /* its name in messages */
   const char* provider;     /* empty: no provider takes it */
   const char* partition;    /* empty: a kernel for the single node */
   const uint32_t* refusals; /* indices of refused claims, ascending */
@@ -1345,7 +1348,7 @@ typedef struct ephost_graph_partitioning {
 typedef struct ephost_inlined_function {
   uint64_t struct_size;
   const char* path; /* of the graph that the call was in; empty: the model's own */
-  const char* call; /* as messages speak of it */
+  const char* call; /* its name in messages */
   const char* domain;
   uint64_t nodes; /* of the body */
 } ephost_inlined_function;
@@ -1392,7 +1395,7 @@ typedef struct ephost_planned_step {
   uint32_t node;             /* id of the node; of a partition its first node */
   const char* name;          /* of the node, may be empty; of a partition "partition NAME" */
   const char* op;            /* e.g. "Conv"; of a partition "3 nodes" */
-  const char* description;   /* as messages speak of it */
+  const char* description;   /* its name in messages */
   const char* partition;     /* empty: a kernel for a single node */
   const char* const* inputs; /* empty names: optional ones that are left out */
   uint64_t input_count;
@@ -1512,18 +1515,18 @@ typedef struct ephost_context_node {
   int32_t main_context; /* it has a payload; otherwise that of `primary` serves */
   int32_t embedded;
   const char* primary;    /* partition_name of the node with the payload */
-  const char* file;       /* of the payload, as the model states it; empty: embedded */
+  const char* file;       /* of the payload, as given in the model; empty: embedded */
   uint64_t payload_bytes; /* EPHOST_UNKNOWN */
   const char* checksum;   /* of the payload: "ok", "missing file", ... */
   const char* sdk_version;
   const char* hardware_architecture;
 } ephost_context_node;
 
-/* What nodes of one `source` have in common whose payloads state the same compatibility. */
+/* The nodes of one `source` whose payloads have the same compatibility. */
 typedef struct ephost_context_source {
   uint64_t struct_size;
   const char* source;
-  const char* compatibility; /* as the model states it */
+  const char* compatibility; /* as given in the model */
   const char* provider;      /* that accepts the source; empty: none is installed */
   const char* verdict;       /* "optimal", "unsupported", ... */
 } ephost_context_source;
@@ -1739,8 +1742,8 @@ typedef struct ephost_selection_finding {
 /* A provider of a selection, with the plugin that the selection chooses for it. */
 typedef struct ephost_selected_provider {
   uint64_t struct_size;
-  const char* name;          /* as the file states it */
-  const char* version_range; /* as the file states it; empty: any */
+  const char* name;          /* as given in the file */
+  const char* version_range; /* as given in the file; empty: any */
   const ephost_key_value* options;
   uint64_t option_count;
   const char* const* devices;

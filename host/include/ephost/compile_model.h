@@ -1,4 +1,4 @@
-// compile_model turns a model into a context model, which later sessions load without compiling.
+// compile_model: turns a model into a context model, which later sessions load without compiling.
 // The names follow ONNX Runtime's ModelCompilationOptions.
 #pragma once
 

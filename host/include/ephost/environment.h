@@ -128,7 +128,7 @@ class Environment {
   }
 
   // What was counted so far, of all sessions of the environment, those that ended included. May be
-  // called while runs go on. INVALID_ARGUMENT unless EnvironmentOptions::metrics is set.
+  // called during runs. INVALID_ARGUMENT unless EnvironmentOptions::metrics is set.
   EPHOST_ON_DEMAND
   [[nodiscard]] Result<MetricsReport> metrics() const {
     return detail::take_report<MetricsReport>([&](const ephost_metrics** report) {

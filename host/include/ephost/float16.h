@@ -1,5 +1,5 @@
 // Float16 and BFloat16: numbers of 16 bits as tensors hold them, converted to float and back. They
-// store and convert; whoever computes does so in float. As ONNX Runtime's Float16_t and BFloat16_t.
+// store and convert; computations are in float. As ONNX Runtime's Float16_t and BFloat16_t.
 #pragma once
 
 #include <bit>

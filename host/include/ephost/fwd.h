@@ -1,4 +1,4 @@
-// Declares the classes of the API, for headers of programs that only refer to them.
+// Forward declarations of the classes of the API, for headers of programs that only refer to them.
 #pragma once
 
 namespace ephost {

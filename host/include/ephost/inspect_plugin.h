@@ -1,4 +1,5 @@
-// Loads one plugin and describes it: devices, options, kernels, operators that it defines.
+// inspect_plugin: loads one plugin and describes it: devices, options, kernels, operators that it
+// defines.
 #pragma once
 
 #include <ephost/detail/api.h>

@@ -1,5 +1,5 @@
-// Divides a model among providers as a session would, and reports which provider takes which node
-// and why another one does not.
+// partition_model: divides a model among providers as a session would, and reports which provider
+// takes which node and why another one does not.
 #pragma once
 
 #include <ephost/detail/api.h>

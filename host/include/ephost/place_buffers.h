@@ -1,5 +1,5 @@
-// Places buffers with known lifetimes in one block of memory, as the planner of a session does.
-// Reads and writes such problems in the CSV form of the MiniMalloc benchmark.
+// place_buffers: places buffers with known lifetimes in one block of memory, as the planner of a
+// session does. Reads and writes such problems in the CSV form of the MiniMalloc benchmark.
 #pragma once
 
 #include <ephost/detail/api.h>

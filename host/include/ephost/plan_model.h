@@ -1,5 +1,5 @@
-// Plans a model as a session would, and reports the plan: the order of the steps, where each value
-// lies in memory, and how much memory that takes.
+// plan_model: plans a model as a session would, and reports the plan: the order of the steps, where
+// each value lies in memory, and how much memory that takes.
 #pragma once
 
 #include <ephost/detail/api.h>

@@ -1,4 +1,5 @@
-// For programs: a plugin that ends the process must not make the program look successful.
+// The exit status of programs: a plugin that ends the process must not make the program look
+// successful.
 #pragma once
 
 #include <ephost/detail/api.h>

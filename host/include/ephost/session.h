@@ -63,7 +63,7 @@ class IoBinding {
         detail::api().session->bind_output_to_memory(handle(), name.c_str(), &given));
   }
 
-  // Forget what was bound. The values that `outputs` had stay those of whoever copied them.
+  // Forget what was bound. Copies of the values that `outputs` had stay valid.
   void clear_bound_inputs() { detail::api().session->clear_bound_inputs(handle()); }
   void clear_bound_outputs() { detail::api().session->clear_bound_outputs(handle()); }
 
@@ -174,7 +174,7 @@ class Session {
   // outputs or with what `run` would have failed with, by that thread or by one that destroys the
   // session; INVALID_ARGUMENT if it is empty, FAIL if no thread can be started, and only then it is
   // not called. Inputs, names and options are copied; the memory of borrowed values and the flag of
-  // `options` must last until the callback, and a deadline counts from now on. As many runs go on
+  // `options` must last until the callback, and a deadline counts from now on. As many runs execute
   // at a time as there are processors; others wait for their turn, in order. As ONNX Runtime's
   // RunAsync.
   [[nodiscard]] Status run_async(std::span<const NamedValue> inputs,
@@ -219,7 +219,7 @@ class Session {
   // Changes options of providers with the scope `dynamic` for runs that begin afterwards: keys are
   // "ep.PROVIDER.OPTION", as in RunOptions. INVALID_ARGUMENT for an option that the provider does
   // not declare with this scope, or a value that it does not admit. All are changed or, after a
-  // failure, none. Runs may go on meanwhile. Sessions that share a provider share its options.
+  // failure, none. May be called during runs. Sessions that share a provider share its options.
   [[nodiscard]] Status set_ep_dynamic_options(const OptionList& options) {
     const auto entries = detail::views_of(options);
     return detail::take_status(
@@ -228,13 +228,13 @@ class Session {
 
   // Gives back what the session keeps only so that later runs begin faster: the memory of runs,
   // with what providers have for each of them, and the plans for shapes that came. The next run
-  // makes anew what it needs. Constants, compiled partitions and specialisations stay. Runs may go
-  // on meanwhile; what they use is kept.
+  // makes what it needs again. Constants, compiled partitions and specialisations stay. May be
+  // called during runs; what they use is kept.
   [[nodiscard]] Status shrink() { return detail::take_status(table().shrink(handle())); }
 
   // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
-  // the file. A session that is destroyed while it records writes its file too. Not while runs go
-  // on. INVALID_ARGUMENT if the session does not record, or no longer.
+  // the file. A session that is destroyed while it records writes its file too. Not during runs.
+  // INVALID_ARGUMENT if the session does not record, or no longer.
   [[nodiscard]] Result<std::filesystem::path> end_profiling() {
     auto file =
         detail::take_text([&](char** text) { return table().end_profiling(handle(), text); });
@@ -246,7 +246,7 @@ class Session {
   [[nodiscard]] const std::vector<Phase>& phases() const { return info_->phases; }
   // What providers failed at, in the order of the attempts; others run these nodes.
   [[nodiscard]] const std::vector<Fallback>& fallbacks() const { return info_->fallbacks; }
-  // What the cache store (`ep.cache_dir`) had to do with it.
+  // The use of the cache store (`ep.cache_dir`).
   [[nodiscard]] const CacheUse& cache_use() const { return info_->cache_use; }
 
   // In priority order, those of a device before the CPU provider.
@@ -260,7 +260,7 @@ class Session {
 
   // What the model was specialised for so far, because a provider wishes for fixed extents
   // (session.shapes.specialize): specialisations that are ready, those that failed, and those that
-  // are being made. May be called while runs go on.
+  // are being made. May be called during runs.
   EPHOST_ON_DEMAND
   [[nodiscard]] std::vector<Specialization> specializations() const {
     const ephost_specialization_list* list = nullptr;
@@ -271,8 +271,8 @@ class Session {
 
   // Whether the application may write a file without replacing one that the session was created
   // from or that its options state as an input or output (SessionOptions::add_output_file),
-  // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is how the message speaks
-  // of the file, e.g. "the file of output "y"".
+  // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is what the message calls
+  // the file, e.g. "the file of output "y"".
   [[nodiscard]] Status check_output_file(const std::filesystem::path& file,
                                          const std::string& role) const {
     return detail::take_status(table().check_output_file(handle(), file.c_str(), role.c_str()));

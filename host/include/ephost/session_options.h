@@ -137,7 +137,7 @@ class SessionOptions {
 
   // Told what the host and the providers do while a session is created or a model compiled, by the
   // thread that does it. It should be quick. An exception that it throws is dropped: what is told
-  // is for information only, and the work goes on.
+  // is for information only, and the work continues.
   SessionOptions& set_progress_func(ProgressFunction progress) {
     progress_ = progress ? std::make_shared<ProgressFunction>(std::move(progress)) : nullptr;
     return after(table().set_progress_func(handle(), progress_ ? detail::call_progress : nullptr,
@@ -189,7 +189,7 @@ class SessionOptions {
   }
   // Takes the bytes for the model's files of external data with these names, whether or not such
   // files exist. They are borrowed, and not copied unless elements in them are not aligned: the
-  // caller keeps them unchanged as long as sessions live. A name that the model does not state is a
+  // caller keeps them unchanged as long as sessions live. A name that is not in the model is a
   // warning in the log.
   SessionOptions& add_external_initializers_from_files_in_memory(
       std::span<const FileInMemory> files) {

@@ -1,4 +1,4 @@
-// For applications that prefer exceptions: turns a Status or Result of the host into one.
+// Conversion of a failed Status or Result to an exception, for applications that prefer those.
 #pragma once
 
 #include <ephost/status.h>

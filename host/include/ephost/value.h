@@ -1,4 +1,4 @@
-// Value: what goes into or comes out of a run: a tensor, which owns its memory or borrows the
+// Value, an input or output of a run: a tensor, which owns its memory or borrows the
 // caller's, a sequence or map of values, or nothing.
 #pragma once
 
@@ -158,16 +158,16 @@ class Value {
 
   [[nodiscard]] ValueKind kind() const { return static_cast<ValueKind>(info().kind); }
   [[nodiscard]] bool has_value() const { return kind() != ValueKind::kNone; }
-  // Of a tensor, of the tensors in a sequence, or of a map's keys.
+  // The type of a tensor's elements, of those in a sequence, or of a map's keys.
   [[nodiscard]] ElementType element_type() const {
     return static_cast<ElementType>(info().element_type);
   }
-  // Of a tensor; empty otherwise. Valid as long as the value.
+  // The shape of a tensor; empty otherwise. Valid as long as the value.
   [[nodiscard]] std::span<const int64_t> shape() const {
     const ephost_value_info of = info();
     return {of.shape, of.rank};
   }
-  // Of a sequence; of a map, its keys and its values. Empty for a tensor.
+  // The elements of a sequence, or the keys and the values of a map. Empty for a tensor.
   [[nodiscard]] std::vector<Value> parts() const {
     std::vector<Value> parts(info().part_count);
     for (uint64_t i = 0; i < parts.size(); ++i) {
@@ -177,11 +177,11 @@ class Value {
     }
     return parts;
   }
-  // Of a tensor; 0 otherwise.
+  // The elements of a tensor; 0 otherwise.
   [[nodiscard]] uint64_t element_count() const { return info().element_count; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return memory(); }
   [[nodiscard]] std::span<std::byte> mutable_bytes() { return memory(); }
-  // Of a tensor of strings; empty otherwise.
+  // The elements of a tensor of strings; empty otherwise.
   [[nodiscard]] std::vector<std::string> strings() const {
     const ephost_value_info of = info();
     if (of.kind != EPHOST_KIND_TENSOR || of.element_type != EPHOST_ELEMENT_STRING) return {};

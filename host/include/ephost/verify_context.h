@@ -1,5 +1,5 @@
-// Checks a context model without running it: its structure, its files and their checksums, and
-// whether the installed providers can load it.
+// verify_context: checks a context model without running it: its structure, its files and their
+// checksums, and whether the installed providers can load it.
 #pragma once
 
 #include <ephost/detail/api.h>

@@ -1,4 +1,4 @@
-// Exports graphs as ONNX files without copying the weights: the encoded model is a list of parts,
+// Export of graphs as ONNX files without copying the weights: the encoded model is a list of parts,
 // small ones with messages and borrowed ones that are the initializers' own bytes. The same model
 // and options yield the same bytes.
 #pragma once

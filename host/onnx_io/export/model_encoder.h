@@ -1,4 +1,4 @@
-// Encodes graph::Model as a ModelProto, field by field in the order of the field numbers in
+// Encoder of graph::Model as a ModelProto, field by field in the order of the field numbers in
 // onnx.proto. Internal to the exporter.
 #pragma once
 

@@ -51,7 +51,7 @@ bool is_list(AttributeProto::AttributeType type) {
   }
 }
 
-// The stated type, or that of the only field in use: files of IR version 1 state no type.
+// The stated type, or that of the only field in use: files of IR version 1 have no type.
 Result<AttributeProto::AttributeType> attribute_type(const AttributeProto& proto) {
   if (!proto.ref_attr_name().empty())
     return invalid_graph("it refers to an attribute of a function");

@@ -1,4 +1,4 @@
-// Replaces the symbolic dimensions of a graph by unknown ones. Internal to the importer of
+// Replacement of the symbolic dimensions of a graph by unknown ones. Internal to the importer of
 // functions.
 #pragma once
 

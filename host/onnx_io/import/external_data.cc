@@ -51,7 +51,7 @@ Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint6
   return blob;
 }
 
-// The whole file is read once, however many tensors state its checksum.
+// The whole file is read once, however many tensors have its checksum.
 Status ExternalData::compare(const ExternalReference& reference,
                              std::span<const std::byte> content) {
   std::string& digest = digests_[reference.location];

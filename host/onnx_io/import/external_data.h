@@ -1,4 +1,4 @@
-// Finds the bytes of tensors outside the model file: in files below the model's folder, or where a
+// The bytes of tensors outside the model file: in files below the model's folder, or where a
 // hub's cache has them, each mapped once, or in buffers that the caller provides. Used by the
 // tensor importer only.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace ephost::onnx_io {
 
-// A reference as the model states it; unchecked.
+// A reference as given in the model; unchecked.
 struct ExternalReference {
   std::string location;
   uint64_t offset = 0;

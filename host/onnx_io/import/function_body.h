@@ -1,5 +1,5 @@
-// Imports the body of one function call as a graph: the attributes of the call are substituted, and
-// omitted inputs are removed. Internal to model_functions.cc.
+// Import of the body of one function call as a graph: the attributes of the call are substituted,
+// and omitted inputs are removed. Internal to model_functions.cc.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,6 +1,6 @@
-// Converts GraphProto to graph::Graph: names to ids, subgraphs with their captures, attributes, and
-// the check of each node against its operator's definition. Internal to the importer;
-// forward-declares the generated classes instead of including them.
+// Conversion of GraphProto to graph::Graph: names to ids, subgraphs with their captures,
+// attributes, and the check of each node against its operator's definition. Internal to the
+// importer; forward-declares the generated classes instead of including them.
 #pragma once
 
 #include <ephost/status.h>
@@ -89,8 +89,8 @@ inline constexpr int64_t kOptionalInputsSince = 4;
 using SubgraphImporter =
     std::function<Result<std::unique_ptr<graph::Graph>>(onnx::GraphProto& proto)>;
 
-// Sets the type in `proto` if it is missing. Returns INVALID_GRAPH if the attribute states no type
-// and does not hold exactly one value, if the value does not have the stated type, or if it refers
+// Sets the type in `proto` if it is missing. Returns INVALID_GRAPH if the attribute has no type and
+// does not hold exactly one value, if the value does not have the stated type, or if it refers
 // to an attribute of an enclosing function.
 [[nodiscard]] Result<graph::AttributeValue> import_attribute(onnx::AttributeProto& proto,
                                                              ImportContext& context,

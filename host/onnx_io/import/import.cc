@@ -203,7 +203,8 @@ void forget_shapes(graph::Graph& graph, const std::set<std::string>& open, bool 
   }
 }
 
-// Of the given folder, or else of the folder of `file`, which is null for a model from memory.
+// The external data in the given folder, or else in the folder of `file`, which is null for a model
+// from memory.
 ExternalData find_external_data(const MappedFile* file, const ImportOptions& options) {
   const std::filesystem::path& given = options.external_data_dir;
   if (!given.empty()) return {given, options.external_files, hub_folders_of(given)};

@@ -1,4 +1,4 @@
-// Imports ONNX files as graphs. Payloads (initializers, large strings) stay in the mapped file or
+// Import of ONNX files as graphs. Payloads (initializers, large strings) stay in the mapped file or
 // in the caller's buffer, and the model borrows them: the cost of importing depends on the
 // structure, not on the size of the weights, and a file may exceed protobuf's 2 GB. Files are
 // untrusted: every failure is a Status that names the place, INVALID_PROTOBUF for bytes that are
@@ -35,7 +35,7 @@ struct ImportOptions {
   // The content of external data files by the name that the model uses; takes precedence over
   // `external_data_dir`.
   std::map<std::string, graph::Blob> external_files;
-  // Infer types that the model does not state.
+  // Infer types that the model does not declare.
   bool infer_shapes = true;
   // Copy the data of initializers that is not aligned to its element size. Otherwise
   // `align_initializers` must do so before elements are read.
@@ -71,7 +71,7 @@ struct ImportReport {
   std::map<std::string, graph::Blob> external_data;
   // The locations of which data was read, in files or buffers.
   std::set<std::string> read_external_data;
-  // Those of them for which no tensor states a `checksum`; all others were verified.
+  // Those of them for which no tensor has a `checksum`; all others were verified.
   std::set<std::string> unchecked_external_data;
 };
 

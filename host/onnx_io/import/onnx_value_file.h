@@ -24,7 +24,7 @@ struct ValueData {
   std::vector<ValueData> parts;
 };
 
-// The message does not state its own type: `kind` is the kind that the model declares for the
+// The message does not tell its own type: `kind` is the kind that the model declares for the
 // value. External data is looked up in the file's folder. Besides the errors of reading a file,
 // returns INVALID_PROTOBUF for a different message, INVALID_GRAPH for an invalid value, and
 // NOT_IMPLEMENTED for sparse tensors. All errors name the file.

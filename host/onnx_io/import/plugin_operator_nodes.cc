@@ -144,7 +144,7 @@ class Application {
                         graph::describe_node(graph, id), describe(*oldest), node.since_version,
                         oldest->since_version)};
     }
-    // Microsoft's domain is shared by many; nobody defines all of it.
+    // Microsoft's domain is shared by many plugins, none of which defines all of it.
     if (node.domain != "com.microsoft" && noted_.emplace(node.domain, node.op_type).second) {
       notes_.add(
           formatted("{}: no plugin defines operator {}, but other operators of domain {}; "

@@ -1,6 +1,6 @@
-// Applies the operators that plugins define to the nodes of a model, as the importer does with
-// those of ONNX: it has no such definitions, because a session knows its plugins only once it has
-// read the model. Called before types are inferred, and again when functions were inlined.
+// Application of the operators that plugins define to the nodes of a model, as the importer does
+// with those of ONNX: it has no such definitions, because a session knows its plugins only once it
+// has read the model. Called before types are inferred, and again when functions were inlined.
 #pragma once
 
 #include <ephost/status.h>

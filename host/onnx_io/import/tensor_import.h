@@ -1,6 +1,6 @@
-// Converts TensorProto to graph::Tensor. Payloads that were lifted or are in external files are
-// borrowed; other data is small, or stored in typed fields, and converted to the canonical form.
-// Internal to the importer; forward-declares the generated classes instead of including them.
+// Conversion of TensorProto to graph::Tensor. Payloads that were lifted or are in external files
+// are borrowed; other data is small, or stored in typed fields, and converted to the canonical
+// form. Internal to the importer; forward-declares the generated classes instead of including them.
 #pragma once
 
 #include <ephost/status.h>

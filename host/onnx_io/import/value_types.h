@@ -1,5 +1,5 @@
-// Converts between TypeProto and graph::ValueType. Internal to the importer and to shape inference;
-// forward-declares the generated classes instead of including them.
+// Conversions between TypeProto and graph::ValueType. Internal to the importer and to shape
+// inference; forward-declares the generated classes instead of including them.
 #pragma once
 
 #include <ephost/status.h>
@@ -52,7 +52,7 @@ void export_type(const graph::ValueType& type, const std::vector<std::string>& s
 // The type without its shape, and the shapes of what is in it.
 [[nodiscard]] graph::ValueType without_shape(graph::ValueType type);
 
-// Merges two types: `known` completed by `found`. Where both state an element type, kind, rank or
+// Merges two types: `known` completed by `found`. Where both have an element type, kind, rank or
 // extent and disagree, `found` wins and `conflict` is set. An extent replaces a symbol; an unknown
 // dimension replaces nothing.
 [[nodiscard]] graph::ValueType merge_types(const graph::ValueType& known,

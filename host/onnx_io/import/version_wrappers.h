@@ -1,6 +1,6 @@
-// How a model expresses nodes of an opset that it does not import (they came from functions that
-// do): as calls of functions with one node each, which import the other opset. The importer
-// converts them back. For the exporter.
+// Wrappers for nodes of an opset that the model does not import (they came from functions that do):
+// calls of functions with one node each, which import the other opset. The importer converts them
+// back. For the exporter.
 #pragma once
 
 #include <ephost/status.h>

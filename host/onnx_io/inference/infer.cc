@@ -255,7 +255,7 @@ class LevelInference {
   std::vector<const onnx::TypeProto*> types_;
   std::vector<std::unique_ptr<ShownConstant>> constants_;
   std::vector<std::unique_ptr<onnx::TensorShapeProto>> shape_data_;
-  // Of the current node.
+  // The current node.
   onnx::NodeProto proto_;
   std::set<const Graph*> visited_;  // bodies
 };

@@ -1,5 +1,5 @@
-// Infers types and shapes of values with the linked onnx's inference functions, including data
-// propagation. The importer calls it; passes that made values constant call it again.
+// Inference of types and shapes of values with the linked onnx's inference functions, including
+// data propagation. The importer calls it; passes that made values constant call it again.
 #pragma once
 
 #include <ephost/status.h>
@@ -14,7 +14,7 @@
 
 namespace ephost::onnx_io {
 
-// Refines Value::type in the graph and its subgraphs. Where the model states something else, what
+// Refines Value::type in the graph and its subgraphs. Where the model declares something else, what
 // is inferred wins, with a note. The shapes of values with a name in `open_shapes` stay as they
 // are. A node that cannot be inferred (unknown operator, newer opset, inconsistent shapes) leaves
 // its outputs unchanged and adds a note naming it. The graph must pass `check_graph`. Once it is

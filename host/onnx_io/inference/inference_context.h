@@ -1,5 +1,6 @@
-// Answers the questions of onnx's inference functions about a node from plain lists. Internal to
-// shape inference; included by the sources of this folder only, as it exposes classes of onnx.
+// A context for onnx's inference functions that answers their questions about a node from plain
+// lists. Internal to shape inference; included by the sources of this folder only, as it exposes
+// classes of onnx.
 #pragma once
 
 #include <google/protobuf/arena.h>

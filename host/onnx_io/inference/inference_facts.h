@@ -1,5 +1,5 @@
-// What the host's own inference functions read about a node and write about its outputs; anything
-// uncertain counts as unknown. Internal to opset18_25_inference.cc.
+// Facts about a node and its outputs that the host's own inference functions read and write;
+// anything uncertain counts as unknown. Internal to opset18_25_inference.cc.
 #pragma once
 
 #include <onnx/defs/shape_inference.h>

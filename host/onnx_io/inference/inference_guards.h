@@ -1,6 +1,6 @@
-// Protects onnx's inference functions from input that they do not survive: they trust that input
-// types match the operator and that attributes are valid, and divide or index before they check.
-// Internal to shape inference; included by infer.cc alone.
+// Guards of onnx's inference functions against input that they do not survive: they trust that
+// input types match the operator and that attributes are valid, and divide or index before they
+// check. Internal to shape inference; included by infer.cc alone.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,6 +1,6 @@
-// Converts a graph node to the form that onnx's inference functions expect. Payloads are omitted:
-// of a large tensor, only type and shape are visible. Internal to shape inference; forward-declares
-// the generated classes instead of including them.
+// Conversion of a graph node to the form that onnx's inference functions expect. Payloads are
+// omitted: of a large tensor, only type and shape are visible. Internal to shape inference;
+// forward-declares the generated classes instead of including them.
 #pragma once
 
 #include <string>

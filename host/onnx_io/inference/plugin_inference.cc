@@ -103,7 +103,7 @@ Result<ValueType> output_type(const FormalParameter& parameter,
   const bool fits = type.element == ElementType::kUndefined || type.element == stated->element;
   if (!fits || !allows(parameter, stated->element)) {
     return Status(StatusCode::kEpFail,
-                  formatted("its inference function states that {} is a tensor of {}, which its "
+                  formatted("its inference function says that {} is a tensor of {}, which its "
                             "definition does not allow here; report this to the plugin's vendor",
                             what, graph::element_type_name(stated->element)));
   }

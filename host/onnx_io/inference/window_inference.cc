@@ -1,4 +1,4 @@
-// Convolution and pooling. Where auto_pad states the padding, `pads` has no meaning.
+// Convolution and pooling. Where auto_pad determines the padding, `pads` has no meaning.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -149,7 +149,7 @@ void transposed_convolution(InferenceContext& context) {
   Numbers extra = attribute(context, "output_padding").value_or(Numbers());
   if (extra.empty()) extra.assign(axes, 0);
   expect_size(extra, axes, "output_padding");
-  // Some exporters state all dimensions of the output.
+  // Some exporters give all dimensions of the output.
   Numbers stated = attribute(context, "output_shape").value_or(Numbers());
   if (stated.size() == axes + 2) stated.erase(stated.begin(), stated.begin() + 2);
   if (!stated.empty()) expect_size(stated, axes, "output_shape");

@@ -1,4 +1,4 @@
-// What the linked onnx and opset18_25.h define about operators: the definition that an opset
+// Operator definitions of the linked onnx and of opset18_25.h: the definition that an opset
 // selects, and whether a node conforms to it. Internal to the importer and to shape inference;
 // forward-declares onnx's classes instead of including them.
 #pragma once

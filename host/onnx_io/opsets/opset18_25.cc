@@ -52,12 +52,12 @@ struct Correction {
 };
 
 constexpr std::array kCorrections = {
-    // ceil_mode makes no window that would begin in the padding at the end. onnx says so of the
+    // ceil_mode makes no window that would begin in the padding at the end. onnx does that for the
     // versions of opset 22 only, but the models of older opsets are made and run like that too.
     Correction{"", "AveragePool", &infer::pool},
     Correction{"", "LpPool", &infer::pool},
     Correction{"", "MaxPool", &infer::pool},
-    // onnx adds `pads` where auto_pad states the padding.
+    // onnx adds `pads` where auto_pad determines the padding.
     Correction{"", "Conv", &infer::convolution},
     Correction{"", "ConvInteger", &infer::integer_convolution},
     Correction{"", "QLinearConv", &infer::quantized_convolution},

@@ -47,7 +47,7 @@ struct FormalAttribute {
   std::optional<DefaultValue> default_value;
 };
 
-// The type of an output as an inference function states it. `dim_names` is empty, or has an entry
+// The type of an output as an inference function gives it. `dim_names` is empty, or has an entry
 // for each dimension, empty for one without a symbol.
 struct StatedType {
   graph::ElementType element = graph::ElementType::kUndefined;
@@ -78,7 +78,7 @@ struct OperatorDefinition {
   InferFunction infer;  // may be empty
 };
 
-// As messages speak of it: `operator "Crop" of domain "com.acme", which AcmeExecutionProvider
+// Its name in messages: `operator "Crop" of domain "com.acme", which AcmeExecutionProvider
 // defines`.
 [[nodiscard]] std::string describe(const OperatorDefinition& definition);
 

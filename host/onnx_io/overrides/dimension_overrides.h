@@ -20,9 +20,9 @@ namespace ephost::onnx_io {
 // Sizes are not negative.
 struct DimensionOverrides {
   std::map<std::string, int64_t> by_name;  // of all dimensions of that name, in all graphs
-  // Of the dimensions of the main graph's inputs that have this denotation, in lower case.
+  // Sizes of the dimensions of the main graph's inputs by denotation, in lower case.
   std::map<std::string, int64_t> by_denotation;
-  // Of the main graph's inputs, by name: one size for each dimension, or -1 to leave it as it is.
+  // Sizes of the main graph's inputs by name: one for each dimension, or -1 to leave it as it is.
   std::map<std::string, std::vector<int64_t>> by_input;
 };
 

@@ -1,4 +1,4 @@
-// What the importer asks of initializers beyond their data: that they agree with the declaration of
+// Checks of initializers by the importer: that they agree with the declaration of
 // a graph input of their name, and whether the caller gives others instead. Internal to the
 // importer, except for GivenInitializers; forward-declares the generated classes instead of
 // including them.

@@ -1,6 +1,6 @@
-// Separates an encoded ONNX model into its structure and its payloads. Protobuf then parses only
-// the structure, whatever the size of the weights, and tensors borrow their payloads from the file.
-// Works on the wire format; of ONNX it only knows the field numbers that lead to payloads.
+// Separation of an encoded ONNX model into its structure and its payloads. Protobuf then parses
+// only the structure, whatever the size of the weights, and tensors borrow their payloads from the
+// file. Works on the wire format; of ONNX it only knows the field numbers that lead to payloads.
 //
 // This is our own because libprotobuf 3.21 copies every bytes field when it parses (its Cord fields
 // are not available to generated open-source code) and accepts no message of 2 GiB.

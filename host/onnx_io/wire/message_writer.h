@@ -1,4 +1,4 @@
-// Writes protobuf messages as a list of parts: small fields go to buffers, large payloads are
+// Writer of protobuf messages as a list of parts: small fields go to buffers, large payloads are
 // borrowed from where they are. The same code encodes a message twice: once to measure all lengths,
 // then to write. Knows the wire format only; for the exporter.
 //

@@ -1,6 +1,6 @@
-// Verifies plans by means other than those that produced them: each check simulates or sweeps, and
-// shares no code with the planner. Called by tests and, in builds with assertions, by the session
-// after planning. A failure is a bug in the planner: FAIL, naming step and value.
+// Verification of plans by means other than those that produced them: each check simulates or
+// sweeps, and shares no code with the planner. Called by tests and, in builds with assertions, by
+// the session after planning. A failure is a bug in the planner: FAIL, naming step and value.
 #pragma once
 
 #include <ephost/status.h>

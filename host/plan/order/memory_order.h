@@ -1,4 +1,4 @@
-// Orders steps for a low peak of live memory: takes the best of several orders, measured on the
+// An order of steps for a low peak of live memory: the best of several orders, measured on the
 // allocation plan that each leads to. As that needs traits, it runs after compilation, whereas
 // plan_execution runs before. Pure and deterministic; effort is bounded by work, not by the clock.
 #pragma once

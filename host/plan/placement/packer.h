@@ -1,4 +1,4 @@
-// How a placement problem is solved: first orders and rules (placement.h), which meet the lower
+// The solver of placement problems: first orders and rules (placement.h), which meet the lower
 // bound for nearly all graphs, then the exact search (valley_search.h) for the rest. Used inside
 // host/plan only.
 //

@@ -1,5 +1,5 @@
-// Places buffers in one block: strip packing with fixed times, as in MiniMalloc. Knows nothing
-// about graphs and plans, and allocates nothing.
+// Placement of buffers in one block: strip packing with fixed times, as in MiniMalloc. Knows
+// nothing about graphs and plans, and allocates nothing.
 #pragma once
 
 #include <ephost/status.h>

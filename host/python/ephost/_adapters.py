@@ -74,7 +74,7 @@ def _read(data: bytes) -> tuple[int, int, dict[str, OrtValue]]:
     adapter = _Table(buffer, buffer.follow(0))
     if adapter.number(0) != _FORMAT_VERSION:
         raise invalid_argument(f"the adapter has the format version {adapter.number(0)}, and only {_FORMAT_VERSION} is "
-                               "known; export it anew")
+                               "known; export it again")
     first, offsets = adapter.vector(3, 4)
     tables = [_Table(buffer, buffer.follow(first + at)) for at in range(0, len(offsets), 4)]
     return adapter.number(1), adapter.number(2), dict(map(_parameter, tables))

@@ -13,7 +13,7 @@ from ._ortvalue import OrtValue, OrtValueVector
 
 class IOBinding:
     """Inputs and outputs that stay bound from run to run; one run at a time may use it. What the host has allocated is
-    written again by the next run: `get_outputs` shares its memory, `copy_outputs_to_cpu` copies. While a run goes on,
+    written again by the next run: `get_outputs` shares its memory, `copy_outputs_to_cpu` copies. During a run,
     everything but that run is an error, in whatever thread."""
 
     def __init__(self, session: Any):
@@ -64,7 +64,7 @@ class IOBinding:
         """Has nothing to wait for: outputs lie in host memory."""
 
     def get_outputs(self) -> list[OrtValue]:
-        """Of the last run, in the order in which they were bound; all in the model's order where none was."""
+        """The outputs of the last run, in the order in which they were bound; if none was bound, in the model's."""
         return [OrtValue(value) for value in self._outputs()]
 
     def get_outputs_as_ortvaluevector(self) -> OrtValueVector:

@@ -40,7 +40,7 @@ def create_and_register_allocator_v2(provider_type: str, mem_info: OrtMemoryInfo
 
 
 def disable_telemetry_events() -> None:
-    """Has no effect: the host sends nothing to anybody."""
+    """Has no effect: the host sends nothing anywhere."""
 
 
 def enable_telemetry_events() -> None:

@@ -35,7 +35,7 @@ def environment() -> _ephost.Environment:
 
 
 def set_default_logger_severity(severity: int) -> None:
-    """Messages below it are dropped by sessions that state no other: 0 verbose, 1 info, 2 warnings (at first),
+    """Messages below it are dropped by sessions that set no other: 0 verbose, 1 info, 2 warnings (at first),
     3 errors, 4 fatal ones. What the search for plugins says obeys only a call before the first session."""
     _settings["log_severity_level"] = checked_severity(severity)
 
@@ -71,7 +71,7 @@ def set_default_logger_verbosity(verbosity: int) -> None:
 
 
 def set_global_thread_pool_sizes(intra_op_num_threads: int, inter_op_num_threads: int) -> None:
-    """The threads of sessions that state no number; to be called before the first session."""
+    """The threads of sessions that set no number; to be called before the first session."""
     if _environment is not None:
         raise invalid_argument("the threads exist already; call set_global_thread_pool_sizes before anything that "
                                "needs a plugin or a session")

@@ -87,7 +87,7 @@ class NotFound(EphostError):
 
 
 # ONNX Runtime knows none of these codes: what it raises instead is a base class of each, so that programs that were
-# written for it go on working.
+# written for it still work.
 class OutOfMemory(Fail, MemoryError):
     code = StatusCode.OUT_OF_MEMORY
 

@@ -44,7 +44,7 @@ def _overlaid(options: SessionOptions, text: bytes) -> SessionOptions:
 
 
 def metadata_of(model: str | bytes) -> dict[bytes, bytes]:
-    """Reads nothing else of the model; EOFError where that is no message."""
+    """Reads nothing else of the model; EOFError where that is not a message."""
     found: dict[bytes, bytes] = {}
     with io.BytesIO(model) if isinstance(model, bytes) else open(model, "rb") as file:
         for _, value in _fields(file, {_METADATA}):

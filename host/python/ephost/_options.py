@@ -167,7 +167,7 @@ class SessionOptions:
         return options
 
     def _stated_entries(self) -> dict[str, str]:
-        """The entries of attributes that differ from the default, so that a selection file may state the others."""
+        """The entries of attributes that differ from the default, so that a selection file may set the others."""
         entries = {}
         if self.graph_optimization_level != GraphOptimizationLevel.ORT_ENABLE_ALL:
             level = GraphOptimizationLevel(self.graph_optimization_level)

@@ -23,7 +23,7 @@ class OrtValue:
 
     @staticmethod
     def _over(array: np.ndarray, value: _ephost.Value) -> OrtValue:
-        """Of a value that was made of the array, and may share its memory."""
+        """The value as an OrtValue; it was made of the array, and may share its memory."""
         return OrtValue(value, writable=array.flags.writeable or value.address != array.ctypes.data)
 
     def _require_writable(self) -> None:
@@ -40,8 +40,8 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data: np.ndarray, onnx_element_type: int) -> OrtValue:
-        """Of an array that has the bits of the elements, such as uint16 for bfloat16, or for types of less than a byte
-        one element in each item."""
+        """A value from an array that has the bits of the elements, such as uint16 for bfloat16, or for types of less
+        than a byte one element in each item."""
         array = np.asarray(data)
         return OrtValue._over(array, _values.of_codes(array, _dtypes.element_type(onnx_element_type)))
 
@@ -207,11 +207,11 @@ class SparseTensor:
         return _read_only(self._elements)
 
     def indices(self) -> np.ndarray:
-        """Of the form COO the places, of the form CSR the columns."""
+        """The places in the form COO, the columns in the form CSR."""
         return _read_only(self._indices)
 
     def outer_indices(self) -> np.ndarray:
-        """Of the form CSR, for each row the number of values before it."""
+        """For each row in the form CSR, the number of values before it."""
         return _read_only(self._outer)
 
     def to_cuda(self, ort_device: OrtDevice) -> SparseTensor:

@@ -108,7 +108,7 @@ class InferenceSession:
                   callback: Callable[[list[Any], Any, str], object], user_data: Any = None,
                   run_options: RunOptions | None = None) -> None:
         """Returns at once. A thread calls `callback(outputs, user_data, error)` in the end, where `error` is empty, or
-        the text of the failure. At its end the interpreter waits for runs that go on, which Ctrl-C ends."""
+        the text of the failure. At its end the interpreter waits for unfinished runs, which Ctrl-C ends."""
         feed = with_parameters(input_feed, run_options)
         self._require_inputs(feed)
         self._session.run_async(output_names, feed,
@@ -158,8 +158,9 @@ class InferenceSession:
 
     def set_providers(self, providers: Sequence[Provider] | None = None,
                       provider_options: Sequence[Mapping[str, Any]] | None = None) -> None:
-        """Creates the session anew, with the options as they are now. What goes on ends before that, and bindings are
-        of the session before. If it fails, as for a provider that is not there, the session is as it was."""
+        """Creates the session again, with the options as they are now. What is in progress ends before that, and
+        bindings are of the session before. If it fails, as for a provider that is not there, the session stays as
+        it was."""
         self._create(_environment.normalized(providers, provider_options, must_exist=True))
 
     def get_session_options(self) -> SessionOptions:
@@ -196,7 +197,7 @@ class InferenceSession:
         self._session.set_ep_dynamic_options({str(key): str(value) for key, value in options.items()})
 
     def shrink(self) -> None:
-        """Gives back what the session keeps only so that later runs begin faster; the next run makes it anew."""
+        """Gives back what the session keeps only so that later runs begin faster; the next run makes it again."""
         self._session.shrink()
 
     def end_profiling(self) -> str:

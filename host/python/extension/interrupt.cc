@@ -35,7 +35,7 @@ bool is_main_thread() {
 bool install() {
   struct sigaction current = {};
   if (sigaction(SIGINT, nullptr, &current) != 0) return false;
-  // Somebody who kept the handler of an earlier call has put it back.
+  // Code that kept the handler of an earlier call has put it back.
   if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_interrupt) return true;
   previous = current;
   if ((previous.sa_flags & SA_SIGINFO) == 0 &&

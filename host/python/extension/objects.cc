@@ -29,7 +29,7 @@ AllWork*& shared_work() {
 }
 AllWork& all() { return *shared_work(); }
 
-// The runs of a process go on in itself and not in its children, which do not wait for them.
+// The runs of a process continue in itself and not in its children, which do not wait for them.
 void forget_work_in_children() {
   pthread_atfork(nullptr, nullptr, [] { shared_work() = new AllWork; });
 }

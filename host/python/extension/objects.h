@@ -1,4 +1,4 @@
-// What the files of the extension share: failures as Python exceptions, Python objects that the
+// Common parts of the extension: failures as Python exceptions, Python objects that the
 // host keeps, calls that Ctrl-C ends, and the functions that add each subject to the module.
 #pragma once
 
@@ -55,7 +55,7 @@ class BackgroundWork {
   ~BackgroundWork();
   BackgroundWork(const BackgroundWork&) = delete;
   BackgroundWork& operator=(const BackgroundWork&) = delete;
-  // The run is over, and what goes on is a function of the program, which may release the owner.
+  // The run is over; what remains is a function of the program, which may release the owner.
   void begin_callback();
 };
 // Returns when the runs of the owner are over. Ctrl-C ends them, and is then Python's. Needs the

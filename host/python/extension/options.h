@@ -31,7 +31,7 @@ class RunOptionsObject {
  private:
   friend class RunScope;
   bool terminate_ = false;
-  std::vector<Cancellation*> runs_;  // that go on
+  std::vector<Cancellation*> runs_;  // in progress
 };
 
 // One run, from its beginning to its end; both need the GIL.

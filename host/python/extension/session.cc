@@ -1,5 +1,5 @@
-// Sessions and their runs. Everything that may take long, or call a function of the program, goes
-// on without the GIL.
+// Sessions and their runs. Everything that may take long, or call a function of the program, runs
+// without the GIL.
 #include <ephost/session.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>

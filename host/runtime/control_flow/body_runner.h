@@ -1,5 +1,5 @@
-// Runs one body of a step repeatedly and passes its outputs on as held values. Memory of earlier
-// iterations is reused.
+// Repeated runs of one body of a step, whose outputs are passed on as held values. Memory
+// of earlier iterations is reused.
 //
 // Copies nothing that a body computes or passes through, except tensors of strings, which are
 // copied when they leave the body. Values that are not tensors go in and out by reference; the body
@@ -35,7 +35,7 @@ class BodyRunner {
 
   // An output of the last run, which the runner no longer holds.
   [[nodiscard]] HeldValue take(size_t output) { return std::move(results_[output]); }
-  // Offers the memory of an earlier output for reuse, if nobody else holds it.
+  // Offers the memory of an earlier output for reuse, if it has no other owner.
   void recycle(size_t output, HeldValue held);
 
  private:

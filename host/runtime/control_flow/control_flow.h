@@ -2,9 +2,9 @@
 // it captures values of enclosing graphs from the frame that runs the step.
 //
 // The initial value of a loop-carried variable is never copied. A body's output is copied once,
-// when the step ends, if the enclosing graph has planned a place for it or someone else holds it.
-// An element of a scan output is copied once unless the body can write it in place. Slices of a
-// scan input are copied unless the axis is the outermost one. Text is always copied.
+// when the step ends, if the enclosing graph has planned a place for it or it has another owner. An
+// element of a scan output is copied once unless the body can write it in place. Slices of a scan
+// input are copied unless the axis is the outermost one. Text is always copied.
 #pragma once
 
 #include <ephost/status.h>

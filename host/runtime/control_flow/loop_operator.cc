@@ -11,8 +11,9 @@
 namespace ephost::runtime {
 namespace {
 
-// Inputs of the node: trip count, condition, initial values. Of the body: iteration, condition,
-// carried values. Outputs of the body: condition, carried values, elements of scan outputs.
+// Inputs of the node: trip count, condition, initial values. Inputs of the body: iteration,
+// condition, carried values. Outputs of the body: condition, carried values, elements of scan
+// outputs.
 constexpr size_t kTripCount = 0;
 constexpr size_t kIteration = 0;
 constexpr size_t kCondition = 1;

@@ -30,7 +30,7 @@ class ScanInput {
   bool reversed_ = false;
   uint64_t outer_ = 1;        // product of the extents before the axis
   uint64_t inner_bytes_ = 0;  // bytes after the axis
-  HeldValue held_;            // the last slice, changed where nobody else holds it
+  HeldValue held_;            // the last slice, changed where it has no other owner
 };
 
 }  // namespace ephost::runtime

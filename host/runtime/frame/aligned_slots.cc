@@ -73,7 +73,7 @@ Status AlignedSlots::take_output(Step& step, Slot& slot) {
   const eph_value& value = values_[slot.id];
   slot.view = value;
   if (is_aligned(value, step.alignment)) return Status::ok_status();
-  // A view of an input or constant has its bytes already, and nobody may write there.
+  // A view of an input or constant has its bytes already, and must not be written to.
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
   const plan::AllocKind root = plans[plans[slot.id].reused].kind;
   slot.is_written_back =

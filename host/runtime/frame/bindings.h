@@ -1,5 +1,5 @@
-// Connects the values of a frame with what a run brings: inputs, captured values, memory for the
-// outputs. It checks types and shapes against the model's, and collects the outputs afterwards.
+// Bindings of the values of a frame to what a run brings: inputs, captured values, memory for the
+// outputs. Types and shapes are checked against the model's, and the outputs collected afterwards.
 #pragma once
 
 #include <ephost/plugin_abi.h>

@@ -45,7 +45,7 @@ class Frame {
 
   // Runs the program as the body of a control-flow node. It captures values of the enclosing frame
   // and stops when that frame's run does. Inputs outlive the run; an input that is not a tensor and
-  // that nobody else holds is taken out. `outputs` are memory for what the body computes, as in
+  // that has no other owner is taken out. `outputs` are memory for what the body computes, as in
   // `run`; outputs that the body only passes on leave theirs alone. Read the results with `output`.
   [[nodiscard]] Status run_body(const ValueTable& enclosing, const StopSignal& enclosing_stop,
                                 std::span<const HeldValue> inputs, std::span<Value> outputs);

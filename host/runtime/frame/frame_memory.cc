@@ -103,7 +103,7 @@ Result<std::byte*> FrameMemory::take(graph::ValueId id, uint64_t bytes) {
   const std::string& name = program_.graph().values[id].name;
   const std::lock_guard lock(mutex_);
   const std::byte*& pooled = pooled_[id];
-  // Who asks again and again gets the same few blocks.
+  // A computation that asks again and again gets the same few blocks.
   const bool is_again = pooled != nullptr && bytes <= kMostRounded;
   const uint64_t wanted = is_again ? std::bit_ceil(bytes) : bytes;
   std::byte* memory = nullptr;

@@ -1,4 +1,4 @@
-// What a run of a session is told: its id, and what ends it early.
+// Control of a run of a session: its id, and what ends it early.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,5 +1,5 @@
-// Runs the steps of a frame: one after the other in the plan's order, or in parallel as their
-// dependencies allow. A step of a static model is one indirect call.
+// Dispatch of the steps of a frame: one after the other in the plan's order, or in parallel as
+// their dependencies allow. A step of a static model is one indirect call.
 #pragma once
 
 #include <ephost/plugin_abi.h>

@@ -70,8 +70,8 @@ Status StepOutputs::allocate_text(graph::ValueId id, uint64_t bytes,
                                   std::span<const int64_t> shape) {
   if (program_.allocation().values[id].location != plan::kHostLocation) {
     return Status(StatusCode::kInvalidGraph,
-                  formatted("value {} came out as text, which only host memory can hold; state its "
-                            "type in the model",
+                  formatted("value {} came out as text, which only host memory can hold; "
+                            "declare its type in the model",
                             quote(program_.graph().values[id].name)));
   }
   const auto count = static_cast<size_t>(bytes / sizeof(eph_string));

@@ -1,4 +1,4 @@
-// Gives the outputs of steps their type, shape and memory: where the memory pattern places them, in
+// The type, shape and memory of the outputs of steps: where the memory pattern places them, in
 // the caller's values, or in pooled blocks. What comes out is checked against the model.
 #pragma once
 
@@ -33,7 +33,7 @@ class StepOutputs {
   void place_all();
 
   // Makes the value a tensor with undefined elements. `type` may be kUndefined where the model
-  // states it.
+  // declares it.
   [[nodiscard]] Status allocate(graph::ValueId id, ElementType type,
                                 std::span<const int64_t> shape);
   // Makes the value a copy of a tensor in host memory, in the location that the plan states.

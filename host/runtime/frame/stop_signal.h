@@ -1,5 +1,5 @@
-// Whether a run has to end before its last step. Read by the steps of the run and of the bodies in
-// it, from any thread.
+// The signal that a run has to end before its last step. Read by the steps of the run and of the
+// bodies in it, from any thread.
 #pragma once
 
 #include <ephost/status.h>

@@ -23,7 +23,7 @@ ValueTable::ValueTable(const Program& program)
   }
 }
 
-// A computation may want to know in which of several types an output is wanted.
+// A computation may depend on which of several types an output is wanted in.
 eph_value ValueTable::unset(graph::ValueId id) const {
   const graph::ValueType& type = program_.graph().values[id].type;
   eph_value value = {};

@@ -1,6 +1,6 @@
 // The run-time values of a frame, by value id: what a step reads and writes. Tensors are views of
-// memory that the table does not own; text, and values other than tensors, are kept here. Who gives
-// a value its memory is decided elsewhere (bindings.h, step_outputs.h).
+// memory that the table does not own; text, and values other than tensors, are kept here. Where a
+// value gets its memory from is decided elsewhere (bindings.h, step_outputs.h).
 #pragma once
 
 #include <ephost/plugin_abi.h>

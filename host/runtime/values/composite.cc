@@ -55,7 +55,7 @@ bool are_alike(const eph_value& a, const eph_value& b) {
   return are_alike(left[1], right[1]);
 }
 
-// Of a sequence: of its tensors.
+// The element type of the tensors of a sequence.
 ElementType element_type_in(const Composite& parts) {
   if (parts.views.empty() || parts.views[0].kind != EPH_KIND_TENSOR) return ElementType::kUndefined;
   return static_cast<ElementType>(parts.views[0].element_type);
@@ -227,7 +227,7 @@ eph_value view_of(const Value& value) {
     }
     return view;
   }
-  // What is sparse never reaches a plugin, and is no part of other values.
+  // A sparse value never reaches a plugin, and is not part of other values.
   if (!value.has_value() || value.kind() == ValueKind::kSparseTensor) return view;
   view.kind = EPH_KIND_TENSOR;
   view.shape = value.shape().data();

@@ -44,8 +44,8 @@ struct ValueAccess {
   static Composite* composite(const Value& value);
   static StringTensor* text(const Value& value);
   static long owner_count(const Value& value) { return value.owner_.use_count(); }
-  // False if somebody else owns the value too. If true, all accesses of former owners happen before
-  // the call returns, whichever threads they were in.
+  // False if the value has another owner. If true, all accesses of former owners happen before the
+  // call returns, whichever threads they were in.
   static bool is_sole_owner(const Value& value) {
     if (owner_count(value) > 1) return false;
     // Giving up an ownership synchronizes with those given up before; reading their number does
@@ -67,7 +67,7 @@ struct ValueAccess {
 [[nodiscard]] Result<Value> copy_tensor(const eph_value& tensor);
 
 // `base` with `removed` elements from `position` on replaced by `inserted`; an empty value stands
-// for an empty sequence. Only references are copied, and only if somebody else owns `base`.
+// for an empty sequence. Only references are copied, and only if `base` has another owner.
 // INVALID_ARGUMENT if base is not a sequence, does not have that range, or the elements have
 // different types.
 [[nodiscard]] Result<Value> splice(Value base, uint64_t position, uint64_t removed,

@@ -19,13 +19,13 @@ struct Held {
   // Owns the memory. If empty, the memory is that of an input, a captured value or a constant, all
   // of which outlive the step.
   Value value;
-  std::vector<eph_string> texts;  // views of text that is somebody else's, where they were gathered
+  std::vector<eph_string> texts;  // views of text that belongs to others, where they were gathered
 };
 
 // Not thread-safe: belongs to one run of one step.
 using HeldValue = std::shared_ptr<Held>;
 
-// True if nobody else holds the value, so that it may be changed or given away.
+// True if the value has no other owner, so that it may be changed or given away.
 [[nodiscard]] inline bool is_exclusive(const HeldValue& held) { return held.use_count() == 1; }
 
 // A view of `value`, whose memory outlives the step; only the shape is copied.
@@ -35,8 +35,8 @@ void set_borrowed(Held& held, const eph_value& value, std::span<const int64_t> s
 // Holds a value together with its memory.
 [[nodiscard]] HeldValue hold_value(Value value);
 
-// The held value: moved out if nobody else holds it, a copy of a tensor that is only borrowed, else
-// a reference.
+// The held value: moved out if it has no other owner, a copy of a tensor that is only borrowed,
+// else a reference.
 [[nodiscard]] Result<Value> take_value(const HeldValue& held);
 
 // A tensor of one element; OUT_OF_MEMORY where memory runs out.

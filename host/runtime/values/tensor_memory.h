@@ -26,9 +26,10 @@ struct AlignedFree {
 };
 using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
 
-// Who will use memory. kWithWorkers is for what is kept for several runs: while there are providers
-// in workers it is shared memory, which they can read and never write, unless it is too small to be
-// worth it, there is a lot of it already or it has to be aligned to more than a page.
+// The processes that will use memory. kWithWorkers is for what is kept for several runs: while
+// there are providers in workers it is shared memory, which they can read and never write, unless
+// it is too small to be worth it, there is a lot of it already or it has to be aligned to more than
+// a page.
 enum class Sharing : bool { kPrivate, kWithWorkers };
 
 // At least one byte, aligned to `alignment`, a power of two, uninitialised; null where memory runs

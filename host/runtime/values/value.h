@@ -1,4 +1,4 @@
-// Value: what goes into or comes out of a run: a tensor, which owns its memory or borrows the
+// Value, an input or output of a run: a tensor, which owns its memory or borrows the
 // caller's, a sequence or map of values, or nothing.
 #pragma once
 
@@ -70,13 +70,14 @@ class Value {
 
   [[nodiscard]] ValueKind kind() const { return kind_; }
   [[nodiscard]] bool has_value() const { return kind_ != ValueKind::kNone; }
-  // Of a tensor, dense or sparse, of the tensors in a sequence, or of a map's keys.
+  // The type of the elements of a tensor, dense or sparse, of those in a sequence, or of a map's
+  // keys.
   [[nodiscard]] ElementType element_type() const { return type_; }
-  // Of a tensor, dense or sparse; empty otherwise.
+  // The shape of a tensor, dense or sparse; empty otherwise.
   [[nodiscard]] const std::vector<int64_t>& shape() const { return shape_; }
-  // Of a sequence; of a map, its keys and its values. Empty for a tensor.
+  // The elements of a sequence, or the keys and the values of a map. Empty for a tensor.
   [[nodiscard]] std::span<const Value> parts() const;
-  // Of a dense tensor; 0 otherwise.
+  // The elements of a dense tensor; 0 otherwise.
   [[nodiscard]] uint64_t element_count() const;
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::span<std::byte> mutable_bytes() { return bytes_; }

@@ -22,7 +22,7 @@ class ValueBuilder {
   struct Input {
     const eph_value* view = nullptr;  // null: left out
     Value* object = nullptr;          // the value itself; null for a tensor
-    // What the plugin and the host see of it. Not null: nobody reads the value later, so it may be
+    // What the plugin and the host see of it. Not null: the value is not read later, so it may be
     // moved out, and then these are empty.
     eph_value* taken_view = nullptr;
     eph_value* taken_copy = nullptr;  // null: there is no second view
@@ -49,7 +49,7 @@ class ValueBuilder {
     Value value;
   };
   eph_value* keep(Value value);
-  // What a sequence is made of; afterwards nobody may read it.
+  // What a sequence is made of; afterwards it must not be read.
   [[nodiscard]] Result<Value> take_base(const eph_value* base);
 
   std::vector<Input> inputs_;

@@ -104,7 +104,7 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
   const chain* self = (const chain*)computation;
   (void)state;
   int32_t code = check_arguments(self, run, error);
-  if (code == EPH_OK && run->outputs[0] == NULL) return EPH_OK; /* nobody reads the result */
+  if (code == EPH_OK && run->outputs[0] == NULL) return EPH_OK; /* the result is not read */
   if (code == EPH_OK) code = prepare_output(&self->what, run, error);
   if (code != EPH_OK) return code;
   for (uint64_t begin = 0; begin < self->element_count; begin += BLOCK) {

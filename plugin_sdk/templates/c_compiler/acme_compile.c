@@ -29,8 +29,8 @@ static int is_operand(const eph_value_info* input, const eph_value_info* output)
   return input->constant != NULL && input->constant->byte_size == sizeof(float);
 }
 
-/* The operation of a node; LOAD if it is none of ours. The versions are those at which ONNX changed
- * the operators, and which mean the same for floats. */
+/* The operation of a node; LOAD if it is not one of ours. The versions are those at which ONNX
+ * changed the operators, and which mean the same for floats. */
 static uint32_t operation_of(const eph_node_info* node) {
   if (node->domain.size != 0 || node->since_version > 14) return LOAD;
   if (text_is(node->op_type, "Relu") && node->since_version >= 6) return RELU;

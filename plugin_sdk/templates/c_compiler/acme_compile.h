@@ -11,7 +11,7 @@ int is_link(const eph_graph* graph, uint32_t index, eph_node_info* node, eph_val
 /* The node that continues the chain: the only reader of the output. EPH_NONE: the chain ends. */
 uint32_t next_of(const eph_value_info* output);
 
-/* Makes the chain of a partition's graph. EPH_EP_FAIL if it is none. */
+/* Makes the chain of a partition's graph. EPH_EP_FAIL if it is not a chain. */
 int32_t compile_chain(const eph_graph* graph, eph_computation** out_computation, eph_error* error);
 
 #endif

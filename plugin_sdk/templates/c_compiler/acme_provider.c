@@ -279,7 +279,7 @@ static const eph_plugin_api* get_api(const eph_load_info* info) {
   return info->minor == ABI_MINOR ? &plugin_api : NULL;
 }
 
-/* The build states the version, which it reads from the manifest. */
+/* The build defines the version, which it reads from the manifest. */
 static const eph_plugin_preamble preamble = {.struct_size = sizeof(eph_plugin_preamble),
                                              .abi_minor_min = ABI_MINOR,
                                              .abi_minor_max = ABI_MINOR,

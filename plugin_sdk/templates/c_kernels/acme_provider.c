@@ -177,7 +177,7 @@ static int32_t kernel_compute(eph_computation* computation, void* state, eph_run
                               eph_error* error) {
   const kernel* self = (const kernel*)computation;
   (void)state;
-  if (run->outputs[0] == NULL) return EPH_OK; /* nobody reads the result */
+  if (run->outputs[0] == NULL) return EPH_OK; /* the result is not read */
   const eph_value* a = run->inputs[0];
   const eph_value* b = self->operation == RELU ? a : run->inputs[1];
   if (same_shape(a, b)) return compute_equal_shapes(self, run, a, b, error);
@@ -244,7 +244,8 @@ static const eph_type_rule float_only[] = {{0, EPH_RULE_VARIADIC, UINT64_C(1) <<
 
 /* The versions are those at which ONNX changed the operators, and which mean the same for floats.
  * Add and Mul before version 7 broadcast by attributes, so they are left out; so is a version that
- * nobody has reviewed yet. */
+ * has not been reviewed yet.
+ * */
 static const eph_kernel_def kernel_list[] = {{EPH_STRING("Relu"), {NULL, 0}, 6, 14, float_only, 2},
                                              {EPH_STRING("Add"), {NULL, 0}, 7, 14, float_only, 2},
                                              {EPH_STRING("Mul"), {NULL, 0}, 7, 14, float_only, 2}};
@@ -398,7 +399,7 @@ static const eph_plugin_api* get_api(const eph_load_info* info) {
   return info->minor == ABI_MINOR ? &plugin_api : NULL;
 }
 
-/* The build states the version, which it reads from the manifest. */
+/* The build defines the version, which it reads from the manifest. */
 static const eph_plugin_preamble preamble = {.struct_size = sizeof(eph_plugin_preamble),
                                              .abi_minor_min = ABI_MINOR,
                                              .abi_minor_max = ABI_MINOR,

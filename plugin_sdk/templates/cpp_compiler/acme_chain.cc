@@ -76,7 +76,7 @@ Chain::Chain(const Program& program, std::vector<Constant> constants, eph::Threa
 
 void Chain::compute(eph::Run& run, eph::State*) {
   check_arguments(run);
-  if (run.output(0) == nullptr) return;  // nobody reads the result
+  if (run.output(0) == nullptr) return;  // the result is not read
   float* const y =
       run.allocate_data<float>(0, eph::ArrayView<int64_t>(program_.shape.data(), program_.rank));
   std::atomic<bool> is_cancelled = run.is_cancelled();

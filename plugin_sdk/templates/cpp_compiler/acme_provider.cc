@@ -24,7 +24,7 @@ namespace {
 
 // ---- Looking at graphs --------------------------------------------------------------------------
 
-// The operation of a node; kLoad if it is none of ours. The versions are those at which ONNX
+// The operation of a node; kLoad if it is not one of ours. The versions are those at which ONNX
 // changed the operators, and which mean the same for floats.
 Operation operation_of(const eph::NodeView& node) {
   if (!node.domain().empty() || node.since_version() > 14) return kLoad;
@@ -293,5 +293,5 @@ class AcmeProvider : public eph::Provider {
 }  // namespace
 }  // namespace acme_plugin
 
-// The build states the version, which it reads from the manifest.
+// The build defines the version, which it reads from the manifest.
 EPH_DEFINE_PLUGIN("com.example.acme", PLUGIN_VERSION, acme_plugin::AcmeProvider)

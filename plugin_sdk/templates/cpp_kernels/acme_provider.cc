@@ -109,7 +109,7 @@ class Kernel : public eph::Computation {
       : operation_(operation), pairs_(std::move(pairs)), pool_(pool) {}
 
   void compute(eph::Run& run, eph::State*) override {
-    if (run.output(0) == nullptr) return;  // nobody reads the result
+    if (run.output(0) == nullptr) return;  // the result is not read
     const eph_value& a = *run.input(0);
     const eph_value& b = operation_ == Operation::kRelu ? a : *run.input(1);
     const eph::ArrayView<int64_t> shape = eph::shape_of(a);
@@ -177,7 +177,7 @@ constexpr std::array<eph_type_rule, 2> kFloatOnly = {
 
 // The versions are those at which ONNX changed the operator, and which mean the same for floats.
 // Add and Mul before version 7 broadcast by attributes, so they are left out; so is a version that
-// nobody has reviewed yet.
+// has not been reviewed yet.
 struct Operator {
   std::string_view name;
   int32_t since_version, until_version;
@@ -284,5 +284,5 @@ class AcmeProvider : public eph::Provider {
 
 }  // namespace
 
-// The build states the version, which it reads from the manifest.
+// The build defines the version, which it reads from the manifest.
 EPH_DEFINE_PLUGIN("com.example.acme", PLUGIN_VERSION, AcmeProvider)

@@ -75,7 +75,7 @@ void read_extents(Bytes file, BmpHeader& header, bool is_core) {
     header.height = ~header.height + 1;
   }
   if (header.width > kMostExtent || header.height > kMostExtent) {
-    throw Undecodable("states an impossible size");
+    throw Undecodable("has an impossible size");
   }
 }
 

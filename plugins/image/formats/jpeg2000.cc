@@ -63,7 +63,7 @@ Size read_size(Bytes codestream) {
     const uint64_t tile = field(4 + d);
     const uint64_t first_tile = field(6 + d);
     if (end <= begin || tile == 0 || first_tile > begin) {
-      throw Undecodable("states an impossible size");
+      throw Undecodable("has an impossible size");
     }
     extents[d] = end - begin;
     tiles *= (end - first_tile + tile - 1) / tile;
@@ -80,7 +80,7 @@ Size read_size(Bytes codestream) {
 }
 
 // Precincts of one pixel take far more memory than the image, so tiny ones are refused. `levels_at`
-// is where a segment on coding states the number of decompositions, `has_precincts` whether the
+// is where a segment on coding has the number of decompositions, `has_precincts` whether the
 // sizes of precincts follow, one byte for each resolution.
 void check_precincts(Bytes codestream, std::size_t levels_at, bool has_precincts) {
   if (!has_precincts) return;

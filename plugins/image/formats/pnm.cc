@@ -12,7 +12,7 @@ class Reader {
  public:
   explicit Reader(Bytes file) : rest_(file) {}
 
-  // Of a header or of a file of text: blanks and comments, then digits.
+  // A number in a header or in a file of text: blanks and comments, then digits.
   uint32_t number() {
     skip_blanks();
     uint32_t value = 0;

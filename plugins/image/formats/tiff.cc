@@ -97,8 +97,8 @@ struct TiledGray {
   bool white_is_zero = false;
 };
 
-// Whether the image has tiles of gray with 16 bits, of which some reach beyond the right edge. What
-// libtiff makes of such tiles is wrong: it goes on with a wrong element in each row.
+// Whether the image has tiles of gray with 16 bits, of which some reach beyond the right edge.
+// libtiff decodes such tiles wrongly: it continues with a wrong element in each row.
 bool is_tiled_gray(TIFF* tiff, uint32_t width, TiledGray& found) {
   uint16_t bits = 1;
   uint16_t photometric = PHOTOMETRIC_RGB;
@@ -161,7 +161,7 @@ void decode_tiff(Bytes file, Canvas& canvas) {
   uint32_t height = 0;
   if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) != 1 ||
       TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height) != 1) {
-    fail(source, "it does not state its size");
+    fail(source, "it does not give its size");
   }
   std::array<char, 1024> reason = {};
   if (TIFFRGBAImageOK(tiff.get(), reason.data()) != 1) {

@@ -177,7 +177,7 @@ static int print_plan(const ephost_environment* environment, const ephost_sessio
   return planned;
 }
 
-/* A failure states a code, and a message that says what to do. */
+/* A failure has a code, and a message that says what to do. */
 static int explain_missing_model(const ephost_environment* environment) {
   ephost_session* session = NULL;
   ephost_status* status = api->session->create(environment, "/missing.onnx", NULL, &session);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests of scripts/check_layering.py and scripts/check_documents.py on made-up sources."""
+"""Tests of scripts/check_layering.py, check_documents.py and check_prose.py on made-up sources."""
 import pathlib
 import sys
 import unittest
@@ -7,6 +7,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 import check_documents  # noqa: E402
 import check_layering  # noqa: E402
+import check_prose  # noqa: E402
 
 PUBLIC = {f"host/include/ephost/{name}": [] for name in
           ("c_api.h", "status.h", "session.h", "detail/api.h", "detail/records.h", "types/session.h")}
@@ -14,7 +15,7 @@ PUBLIC = {f"host/include/ephost/{name}": [] for name in
 
 class Layering(unittest.TestCase):
     def expect(self, file, header, breach):
-        """`breach` is what is said of `file` if it includes `header`; none: it may."""
+        """`breach` is reported for `file` if it includes `header`; none: it may."""
         found = list(check_layering.breaches({**PUBLIC, file: [header]}))
         self.assertEqual(len(found), 1 if breach else 0, (file, header, found))
         if breach:
@@ -104,6 +105,58 @@ class NamesOfTheApi(unittest.TestCase):
             found = self.faults(f"`session->run`, `{name}`")
             self.assertEqual(len(found), 1, name)
             self.assertIn(f"{name} does not exist", found[0])
+
+
+class Prose(unittest.TestCase):
+    def phrases(self, text):
+        return [phrase for _, phrase, _ in check_prose.findings(text)]
+
+    def test_finds_each_pattern_and_not_its_better_form(self):
+        examples = (
+            ("Of a list of measurements.", "Percentile and median of the samples."),
+            ("a word that is none of them", "any other word, which is not one of them"),
+            ("empty for a number that is none", "empty for a number that is not a policy"),
+            ("A text that is no policy is an error.", "There is no policy that is no longer read."),
+            ("before anybody else hears of it", "before any provider sees the model"),
+            ("What it has to do with runs", "Host side of ephost.run/1"),
+            ("the session goes on without it", "the session continues without it"),
+            ("shows who took which node", "the user who runs the process, readers who know"),
+            ("whoever has an address", "whoever can put a plugin onto a machine"),
+            ("nodes that nobody claims", "used only if nobody but root and you can change them"),
+            ("text that is somebody else's", "text that belongs to others"),
+            ("a model that states no checksum", "the state that all levels share"),
+            ("a name that the model does not state", "a name that is not in the model"),
+            ("how messages speak of it", "its name in messages"),
+            ("`keeps` says so of the node", "`keeps` returns true for the node"),
+            ("What is known of one signature.", "The state of one signature."),
+            ("computes it anew", "computes it again"),
+            ("devices that it shall use", "devices that it is to use"),
+            ("The provider wants to know about runs", "The provider is called for each run"),
+            ("The text is of no use", "The text is useless"),
+            ("asked for in vain", "asked for without success"),
+            ("entries: which there are", "descriptions of the entries"),
+        )
+        for wrong, right in examples:
+            self.assertEqual(len(self.phrases(wrong)), 1, wrong)
+            self.assertEqual(self.phrases(right), [], right)
+        found = {better for wrong, _ in examples for _, _, better in check_prose.findings(wrong)}
+        self.assertEqual(found, {pattern.better for pattern in check_prose.PATTERNS})
+
+    def test_reads_over_the_ends_of_lines(self):
+        for text in ("// a model that states\n// no checksum", "  /* nodes that nobody\n   * claims */",
+                     "# the run goes\n# on", 'fail("the model states "\n     "no checksum")'):
+            self.assertEqual(len(self.phrases(text)), 1, text)
+
+    def test_does_not_read_over_code(self):
+        self.assertEqual(self.phrases("int a;  // those that nobody\nint b;  // claims"), [])
+
+    def test_wants_noun_phrases_as_titles_of_headers(self):
+        for title in ("// What a session did.", "/* Which nodes the plugin claims. */", "// Finds payloads.",
+                      "// shrink.h: makes a case smaller."):
+            self.assertNotEqual(check_prose.title_finding(title), "", title)
+        for title in ("// The report of a session.", "/*\n * c_api.h: ephost from C.", "// Lists of keys and values.",
+                      "// plan_model: plans a model.", "#pragma once"):
+            self.assertEqual(check_prose.title_finding(title), "", title)
 
 
 if __name__ == "__main__":

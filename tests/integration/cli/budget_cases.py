@@ -116,7 +116,7 @@ class BudgetTest(CommandLineTest):
                           error)
 
     def save_long_folding(self):
-        """Minutes of work, if nobody limits it."""
+        """Minutes of work, unless it is limited."""
         nodes = [helper.make_node("ConstantOfShape", ["shape"], ["v0"]),
                  *(helper.make_node("MatMul", [f"v{i}", f"v{i}"], [f"v{i + 1}"]) for i in range(5000))]
         save(self.folder / "model.onnx", nodes, [output("v5000", rank=2)], [number("shape", 1000, 1000)])

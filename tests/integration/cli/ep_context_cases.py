@@ -236,7 +236,7 @@ class EpContextTest(CommandLineTest):
         left = ("--ep-option", "scripted:claim=fuse:Neg")
         for arguments in [(), ("--embed",), left, (*left, "--embed", "--external-initializers", "w.bin")]:
             with self.subTest(arguments):
-                # The second form leaves a binary behind that no model states any more.
+                # The second form leaves a binary behind that no model names any more.
                 self.compile("--force", *arguments)
                 onnx.checker.check_model(str(self.context))
                 self.assert_runs(self.context)

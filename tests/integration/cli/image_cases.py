@@ -64,7 +64,7 @@ class ImageTest(CommandLineTest):
         folder = self.save_test()
         self.assertEqual(self.json("test", folder)["nodes"],
                          {"ImageExecutionProvider": 1, "CPUExecutionProvider": 1})
-        # Whoever says which providers there are gets these alone.
+        # A command that lists its providers gets these alone.
         for arguments in (("--ep", "cpu"), ("--ep", "dnnl")):
             with self.subTest(arguments):
                 report = self.json("test", folder, *arguments, status=1)

@@ -165,7 +165,7 @@ class TestTest(CommandLineTest):
     def test_a_plugin_that_cannot_be_used_is_in_no_test_s_way(self):
         self.add_unsupported()
         shutil.copy(PLUGINS.resolve() / "libephost_image.so", self.write("plugins/other.so"))
-        self.write("plugins/other.yaml", MANIFEST)  # states another provider than the library has
+        self.write("plugins/other.yaml", MANIFEST)  # names another provider than the library has
         report = self.json("test", "tests", "--plugin-path", "plugins", status=1)
         self.assertEqual((report["passed"], report["failed"]), (2, 1))
         reason, = [test["reason"] for test in report["tests"] if test["outcome"] == "fail"]

@@ -401,7 +401,7 @@ class ModelTest(TrustTest):
         self.assertNotEqual(report["sources"][0]["verdict"], "not asked")
         report = self.json(*self.require("verify", self.model), status=1)
         self.assertFalse(report["ok"])
-        # No plugin hears what such a model says.
+        # No plugin sees the content of such a model.
         self.assertEqual([source["verdict"] for source in report["sources"]], ["not asked"])
         selection = self.write("selection.yaml", "selection: 1\nproviders: [dnnl]\nsignatures: require\n")
         self.json("verify", self.model, "--selection", selection, "--plugin-path", self.plugins, status=1)

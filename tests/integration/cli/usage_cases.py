@@ -41,7 +41,7 @@ class UsageTest(CommandLineTest):
         return re.findall(r"(?m)^  ([a-z-]+) ", text.split("Subcommands:")[1]) if "Subcommands:" in text else []
 
     def prepare_for_examples(self):
-        """The files that the examples speak of."""
+        """The files that the examples name."""
         for name in ("cnn", "dynamic"):
             model = tiny(f"tiny_{name}")
             shutil.copy(model, self.folder / {"cnn": "model.onnx", "dynamic": "open.onnx"}[name])

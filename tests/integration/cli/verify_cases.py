@@ -38,7 +38,7 @@ class VerifyTest(CommandLineTest):
         self.refusal("INVALID_GRAPH", "run", self.model, "--ep", "dnnl")
 
     def strip(self, producer):
-        """Takes away what the model states of itself."""
+        """Takes away the metadata of the model."""
         model = onnx.load(str(self.model))
         del model.metadata_props[:]
         model.producer_name = producer
@@ -51,11 +51,12 @@ class VerifyTest(CommandLineTest):
         self.assertEqual(report["problems"], [])
         binary = report["nodes"][0]["file"]
         self.assertEqual(report["unchecked"], [f'file "{binary}"'])
-        self.assertIn(f"states no checksum of file \"{binary}\"", self.refusal("INVALID_GRAPH", "verify", self.model, status=1))
+        self.assertIn(f"has no checksum of file \"{binary}\"",
+                      self.refusal("INVALID_GRAPH", "verify", self.model, status=1))
         text = self.ephost("verify", self.model, status=1).stdout
         self.assertIn(f'no checksum: file "{binary}"', text)
         self.assertNotIn("sound", text)
-        self.assertIn("states no checksum", self.ephost("run", self.model, "--ep", "dnnl").stderr)
+        self.assertIn("no checksum for", self.ephost("run", self.model, "--ep", "dnnl").stderr)
 
     def test_tells_that_sessions_refuse_a_model_that_lost_its_checksums(self):
         self.strip("ephost")

@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-NO_CHECKSUM = {"8.3"}  # the manifest of a build tree states none
+NO_CHECKSUM = {"8.3"}  # the manifest of a build tree gives none
 NO_MEMORY = {"37.1", "38.1", "38.2", "38.3"}
 NO_TARGETS = {"48.1", "48.2", "48.3"}
 NO_CONTEXTS = {"20.6", "26.1", "26.2", "27.1", "27.2", "27.3", "28.1", "28.2", "28.3", "30.1", "30.2"}

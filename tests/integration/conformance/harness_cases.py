@@ -182,7 +182,7 @@ class HarnessCases(kit.KitTest):
         for arguments, status, what in (
                 ((good, "--check", "destroy-nul"), 2, "did you mean destroy-null?"),
                 ((good, "--check", "99"), 2, "--list"),
-                ((good, "--ep", "other"), 2, "none of the providers there, which are fixture"),
+                ((good, "--ep", "other"), 2, "not one of the providers there, which are fixture"),
                 ((good, "--data", self.folder / "missing"), 4, "is not a folder"),
                 ((self.folder / "missing.yaml",), 4, "missing.yaml"),
                 ((self.scratch,), 4, "has no manifests"),

@@ -34,7 +34,7 @@ class Breach(Exception):
 
 
 def clean_environment(folder):
-    """What the machine has installed is of no concern."""
+    """What the machine has installed does not matter."""
     kept = {name: value for name, value in os.environ.items()
             if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
     return {**kept, "HOME": str(folder), "XDG_DATA_DIRS": str(folder)}
@@ -49,7 +49,7 @@ def start(model, folder):
 def finish(process):
     error = process.communicate(timeout=120)[1]
     if process.returncode != 0:
-        raise Breach(f"a generation that nobody disturbed failed: {error}")
+        raise Breach(f"an undisturbed generation failed: {error}")
 
 
 def ephost(folder, *arguments):
@@ -78,7 +78,7 @@ def contents(folder):
 
 
 class Folder:
-    """Where contexts are generated, and what is known of the states it was found in."""
+    """Where contexts are generated, and the states it was found in."""
 
     def __init__(self, path, scratch):
         self.path = path

@@ -2,7 +2,7 @@
 memory, and no command shows that it is false.
 
 A sentence that says what happens without an option ("without `--input`", "unless `--force`") is listed here, word by
-word, with the test that proves it. Whoever writes a sentence of this kind, or changes one, has to look for the proof.
+word, with the test that proves it. A new sentence of this kind, or a changed one, needs a proof.
 """
 
 import pathlib
@@ -24,7 +24,7 @@ PROOFS = {
     "or `EPHOST_ALLOW_WRITABLE_PLUGINS=1` allows them.":
         ("integration/cli/list_cases.py", "test_a_plugin_that_others_can_change_is_not_used_unless_that_is_allowed"),
     "`EPHOST_CACHE_DIR` is the cache store of `run`, `bench` and `compile` where neither `--cache-dir`, nor `--config "
-    "ep.cache_dir=`, nor the selection states one, and the folder of `ephost cache` without DIR.":
+    "ep.cache_dir=`, nor the selection sets one, and the folder of `ephost cache` without DIR.":
         ("integration/cli/selection_cases.py", "test_the_environment_states_the_default_store"),
     "Without `--ep`, `--policy` and a selection, `test` uses the CPU provider, and for a model with an operator that "
     "this one lacks, such as ImageDecoder, all providers that are installed, in that order.":
@@ -33,7 +33,7 @@ PROOFS = {
     "[quarantine](../../manifests/SCHEMA.md#quarantine), unless `--no-crash-handler` is given.":
         ("integration/cli/fault_cases.py", "test_says_nothing_where_the_handler_is_not_wanted"),
     "`compile` replaces what it wrote before; an existing file that is not a context model, or that the replaced "
-    "context model does not state as its own, is kept unless `--force` (entry `ep.context_force_overwrite`) is given.":
+    "context model does not list as its own, is kept unless `--force` (entry `ep.context_force_overwrite`) is given.":
         ("integration/cli/overwrite_cases.py", "test_compile_keeps_files_that_it_did_not_write_unless_forced"),
 }
 

@@ -83,7 +83,7 @@ def run(steps, folder, environment):
 
 
 def environment_of(program, source, folder):
-    """What a user has who has just installed ephost, with nothing of this machine's own."""
+    """The environment of a user after installing ephost, with nothing of this machine's own."""
     environment = {name: value for name, value in os.environ.items()
                    if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
     environment.update(

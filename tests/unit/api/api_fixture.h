@@ -1,4 +1,4 @@
-// What tests of the C API's functions start from: an environment with the CPU provider, and a
+// The fixture of tests of the C API's functions: an environment with the CPU provider, and a
 // session of a model that adds two constants.
 #pragma once
 

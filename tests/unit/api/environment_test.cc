@@ -8,10 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::environment_test {
 namespace {
+
+using test::IsOk;
 
 TEST(ApiEnvironment, ListsDirectoriesAndSkippedManifests) {
   const test::TempDirectory folder;
@@ -20,7 +23,7 @@ TEST(ApiEnvironment, ListsDirectoriesAndSkippedManifests) {
   options.plugin_directories = {folder.path()};
   options.search_default_directories = false;
   const auto environment = Environment::create(options);
-  ASSERT_TRUE(environment.ok()) << environment.status().to_string();
+  ASSERT_THAT(environment, IsOk());
   EXPECT_TRUE(environment->plugins().empty());
   ASSERT_EQ(environment->searched_directories().size(), 1U);
   EXPECT_EQ(environment->searched_directories()[0].path, folder.path());
@@ -49,14 +52,14 @@ TEST(ApiEnvironment, CountsOnRequest) {
   EnvironmentOptions options;
   options.search_default_directories = false;
   const auto without = Environment::create(options);
-  ASSERT_TRUE(without.ok());
+  ASSERT_THAT(without, IsOk());
   EXPECT_EQ(without->metrics().status().code(), StatusCode::kInvalidArgument);
   options.metrics = true;
   const auto environment = Environment::create(options);
-  ASSERT_TRUE(environment.ok());
+  ASSERT_THAT(environment, IsOk());
   EXPECT_FALSE(Session::create(*environment, "missing.onnx").ok());
   const auto report = environment->metrics();
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   const auto found = std::find_if(
       report->metrics.begin(), report->metrics.end(),
       [](const Metric& metric) { return metric.name == "ephost_session_creation_seconds"; });
@@ -70,14 +73,14 @@ TEST(ApiEnvironment, CountsOnRequest) {
   ASSERT_EQ(found->samples[0].buckets.size(), found->bounds.size());
   EXPECT_EQ(found->samples[0].buckets.back(), 1U);
   const auto text = environment->prometheus_text();
-  ASSERT_TRUE(text.ok());
+  ASSERT_THAT(text, IsOk());
   EXPECT_NE(text->find("ephost_sessions_total{outcome=\"failed\"} 1\n"), std::string::npos);
 }
 
 TEST(ApiEnvironment, NamesPolicies) {
   EXPECT_EQ(ep_device_policy_name(EpDevicePolicy::kPreferNpu), "PREFER_NPU");
   const auto policy = parse_ep_device_policy("max_efficiency");
-  ASSERT_TRUE(policy.ok());
+  ASSERT_THAT(policy, IsOk());
   EXPECT_EQ(*policy, EpDevicePolicy::kMaxEfficiency);
   EXPECT_EQ(parse_ep_device_policy("FASTEST").status().code(), StatusCode::kInvalidArgument);
 }

@@ -1,4 +1,4 @@
-// Every function that returns a status, in a call that fails: it states a code and a message, and
+// Every function that returns a status, in a call that fails: it has a code and a message, and
 // leaves nothing in its out_ parameters. A function that c_api.h gains has to be added here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,14 +5,17 @@
 
 #include <thread>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::cancellation_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 TEST(Cancellation, IsNotRequestedByItself) {
   EXPECT_FALSE(Cancellation().is_requested());
-  EXPECT_TRUE(Cancellation().check().ok());
+  EXPECT_THAT(Cancellation().check(), IsOk());
   EXPECT_FALSE(Cancellation(nullptr).is_requested());
   EXPECT_FALSE(Cancellation(nullptr, 3600).is_requested());
 }
@@ -20,7 +23,7 @@ TEST(Cancellation, IsNotRequestedByItself) {
 TEST(Cancellation, IsRequestedByTheFlagOfTheApplication) {
   std::atomic<bool> flag = false;
   const Cancellation cancellation(&flag);
-  EXPECT_TRUE(cancellation.check().ok());
+  EXPECT_THAT(cancellation.check(), IsOk());
   flag = true;
   EXPECT_TRUE(cancellation.is_requested());
   EXPECT_EQ(cancellation.check().code(), StatusCode::kCancelled);

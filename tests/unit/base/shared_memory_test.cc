@@ -13,10 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::shared_memory_test {
 namespace {
+
+using test::IsOk;
 
 SharedMemory memory_of(size_t size, SharedAccess access = SharedAccess::kReadWrite) {
   return *SharedMemory::create("test", size, access);
@@ -118,7 +121,7 @@ TEST(SealedMappingTest, MapsWhatItSealed) {
   const std::string text = "payload";
   const auto descriptor = SealedMapping::seal("test", std::as_bytes(std::span(text)));
   const auto mapping = SealedMapping::map(*descriptor, text.size());
-  ASSERT_TRUE(mapping.ok());
+  ASSERT_THAT(mapping, IsOk());
   EXPECT_EQ(std::memcmp(mapping->bytes().data(), text.data(), text.size()), 0);
 }
 

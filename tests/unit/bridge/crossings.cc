@@ -11,7 +11,7 @@
 namespace ephost::bridge::testing {
 namespace {
 
-// A span that may state a size without having the entries.
+// A span that may have a size without the entries.
 template <class Entry>
 std::span<const Entry> entries_at(const Entry* entries, uint64_t count) {
   return std::span<const Entry>(entries, static_cast<size_t>(count));

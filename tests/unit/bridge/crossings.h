@@ -1,5 +1,6 @@
-// For each record and table of the ABI: a sound one, and how a plugin gives it to the host, through
-// the code that the host uses. A type without a specialisation of Crossing has no fixture.
+// Crossings of the ABI: for each record and table a sound one, and the way from a plugin to the
+// host, through the code that the host uses. A type without a specialisation of Crossing has no
+// fixture.
 #pragma once
 
 #include <ephost/ext/constants.h>

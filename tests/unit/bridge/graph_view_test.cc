@@ -10,6 +10,7 @@
 
 #include "host/onnx_io/import/import.h"
 #include "tests/support/fake_host.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge::graph_view_test {
@@ -18,6 +19,7 @@ namespace {
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 
 // Op reads x[batch, 3, ?] and the constant w; its output y is the graph's output.
 graph::Model model_of(graph::Graph graph) {
@@ -358,7 +360,7 @@ TEST(GraphView, GivesTheGraphAsOnnx) {
   const std::string_view bytes = eph::GraphView(&view).onnx();
   const auto again = onnx_io::import_model(
       graph::Blob{std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr});
-  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->graph.nodes[0].op_type, "Add");
   EXPECT_EQ(eph::GraphView(&view).onnx().data(), bytes.data());
 }
@@ -374,7 +376,7 @@ TEST(GraphView, ExportsQuantizationAnnotations) {
   const std::string_view bytes = eph::GraphView(&view).onnx();
   const auto again = onnx_io::import_model(
       graph::Blob{std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr});
-  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  ASSERT_THAT(again, IsOk());
   const graph::Graph& read = again->graph;
   ASSERT_EQ(read.annotations.size(), 1U);
   EXPECT_EQ(read.annotations[0].value, read.find_value("x"));

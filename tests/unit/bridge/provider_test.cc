@@ -7,6 +7,7 @@
 
 #include "host/bridge/claim_source.h"
 #include "tests/support/in_process_provider.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/bridge/collect/recording_sink.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -14,6 +15,7 @@ namespace ephost::bridge::provider_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::RecordingSink;
 
 // What the plugin does next; each test sets what it needs.
@@ -156,7 +158,7 @@ TEST_F(ProviderTest, PassesOnWhyItCannotBeCreated) {
 TEST_F(ProviderTest, ListsDevices) {
   const HostServices services("x", {}, {});
   const auto devices = list_devices(*test::in_process_plugin<ObedientProvider>(), services);
-  ASSERT_TRUE(devices.ok());
+  ASSERT_THAT(devices, IsOk());
   ASSERT_EQ(devices->size(), 1U);
   EXPECT_EQ(devices.value()[0].id, "toy-0");
   EXPECT_EQ(devices.value()[0].name, "toy");
@@ -174,7 +176,7 @@ TEST_F(ProviderTest, CollectsClaimsAndDeclines) {
     claims.decline(99, "not there");
   };
   const auto capability = provider_->capability(view_, {});
-  ASSERT_TRUE(capability.ok());
+  ASSERT_THAT(capability, IsOk());
   ASSERT_EQ(capability->claims.size(), 2U);
   EXPECT_FALSE(capability->claims[0].fused);
   EXPECT_TRUE(capability->claims[1].fused);
@@ -194,7 +196,7 @@ TEST_F(ProviderTest, CutsAClaimThatIsLongerThanTheGraph) {
 
 TEST_F(ProviderTest, CompilesAllPartitionsInOneCall) {
   const auto computations = compile_two();
-  ASSERT_TRUE(computations.ok());
+  ASSERT_THAT(computations, IsOk());
   EXPECT_EQ(computations->size(), 2U);
   EXPECT_EQ(behaviour().alive, 2);
 }
@@ -226,7 +228,7 @@ TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
     info.output_part_count = 2;
   };
   const auto kernel = provider_->create_kernel(view_, 0);
-  ASSERT_TRUE(kernel.ok());
+  ASSERT_THAT(kernel, IsOk());
   EXPECT_EQ(kernel->workspace_bytes(), 4096U);
   EXPECT_EQ(kernel->host_alignment(), 4096U);
   EXPECT_EQ(kernel->traits().host_alignment, 4096U);
@@ -261,7 +263,7 @@ TEST_F(ProviderTest, StreamsTheContextToTheSink) {
   const auto computations = compile_two();
   const std::vector<const Computation*> both = {&computations.value()[0], &computations.value()[1]};
   RecordingSink sink;
-  EXPECT_TRUE(provider_->write_context(both, sink).ok());
+  EXPECT_THAT(provider_->write_context(both, sink), IsOk());
   EXPECT_EQ(sink.size, 3U);
   EXPECT_EQ(sink.nodes, (std::vector<uint32_t>{0, 1}));
 }
@@ -339,7 +341,7 @@ TEST_F(ProviderTest, TakesTheBestVerdictOfItsDevices) {
 TEST_F(ProviderTest, ListsTargets) {
   const HostServices services("x", {}, {});
   const auto targets = list_targets(*test::in_process_plugin<ObedientProvider>(), services);
-  ASSERT_TRUE(targets.ok());
+  ASSERT_THAT(targets, IsOk());
   ASSERT_EQ(targets->size(), 1U);
   EXPECT_EQ(targets->front().id, "toy-next");
   EXPECT_TRUE(targets->front().is_virtual());
@@ -351,7 +353,7 @@ TEST_F(ProviderTest, IsToldWhatItIsCreatedFor) {
   plugin->manifest.file = "/opt/toy/toy.yaml";
   const auto create = [&](ProviderConfig config) {
     auto services = std::make_unique<HostServices>("x", PluginLog(), ProgressHooks());
-    EXPECT_TRUE(Provider::create(plugin, std::move(config), std::move(services)).ok());
+    EXPECT_THAT(Provider::create(plugin, std::move(config), std::move(services)), IsOk());
     return behaviour().configured;
   };
   EXPECT_EQ(create({}), "/opt/toy");
@@ -371,7 +373,7 @@ TEST_F(ProviderTest, KeepsWhatAComputationReadsUntilItIsDestroyed) {
     watch = kept;
     const CompileRequest request = {&view_, "a", nullptr, 0, std::move(kept)};
     auto compiled = provider_->compile({&request, 1});
-    ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+    ASSERT_THAT(compiled, IsOk());
     made = std::move(compiled).value();
   }
   EXPECT_FALSE(watch.expired());
@@ -387,7 +389,7 @@ TEST_F(ProviderTest, LeavesFusedClaimsOutInAContextModel) {
   const std::vector<graph::NodeId> cached = {1};
   ProviderClaims claims(*provider_, std::make_shared<ModelView>(model_), &cached);
   const auto found = claims.claims(model_.graph, {});
-  ASSERT_TRUE(found.ok());
+  ASSERT_THAT(found, IsOk());
   ASSERT_EQ(found->size(), 2U);
   EXPECT_FALSE(found.value()[0].fused);
   EXPECT_EQ(found.value()[1].nodes, (std::vector<graph::NodeId>{1}));

@@ -14,10 +14,12 @@
 namespace ephost::bridge::testing::records_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 using AllRecords = ::testing::Types<
 #include "abi_records.inc"
+#include "tests/support/status_matchers.h"
     >;
 
 template <Way... kWays>
@@ -69,7 +71,7 @@ TYPED_TEST(EveryRecord, HasAFixture) {
 template <class Record>
 class SizedRecord : public ::testing::Test {
  protected:
-  // Hands over a sound record that states `size`, with bytes that nobody may look at after it.
+  // Hands over a sound record that states `size`, with bytes after it that must not be read.
   static Status with_size(uint64_t size) {
     struct {
       Record record = Crossing<Record>::sound();
@@ -87,12 +89,12 @@ TYPED_TEST_SUITE(SizedRecord, SizedRecords);
 
 TYPED_TEST(SizedRecord, IsTakenAtItsOwnSize) {
   const Status status = this->with_size(sizeof(TypeParam));
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
 }
 
 TYPED_TEST(SizedRecord, IsTakenFromALaterMinorVersion) {
   const Status status = this->with_size(sizeof(TypeParam) + 64);
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
 }
 
 TYPED_TEST(SizedRecord, IsRefusedWithoutItsRequiredFields) {
@@ -122,7 +124,9 @@ template <class Record>
 class OfferedTable : public ::testing::Test {};
 TYPED_TEST_SUITE(OfferedTable, OfferedTables);
 
-TYPED_TEST(OfferedTable, MayBeNull) { EXPECT_TRUE(Crossing<TypeParam>::hand_over(nullptr).ok()); }
+TYPED_TEST(OfferedTable, MayBeNull) {
+  EXPECT_THAT(Crossing<TypeParam>::hand_over(nullptr), IsOk());
+}
 
 template <class Record>
 class ArrayEntry : public ::testing::Test {};

@@ -63,7 +63,7 @@ TEST(Usage, SuggestsTheOptionThatWasMeant) {
 TEST(Usage, SuggestsTheValueThatWasMeant) {
   EXPECT_EQ(
       complaint({"run", "m", "--format", "jsn"}),
-      "--format: \"jsn\" is none of table, json; did you mean json?; see \"prog run --help\"");
+      "--format: \"jsn\" is not one of table, json; did you mean json?; see \"prog run --help\"");
   EXPECT_THAT(complaint({"run", "m", "--format", "xml"}), Not(HasSubstr("did you mean")));
   EXPECT_EQ(complaint({"run", "m", "--format", "json"}), "fine");
 }

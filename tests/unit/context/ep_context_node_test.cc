@@ -5,11 +5,13 @@
 
 #include "host/graph/checks.h"
 #include "host/graph/extract.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::ep_context_node_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using testing::blob_of;
 using testing::GraphBuilder;
@@ -46,7 +48,7 @@ TEST(EpContextNode, ReadsWhatItMakes) {
                                                  .source = "EP",
                                                  .notes = "n",
                                                  .max_size = 9});
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_TRUE(read->main_context);
   EXPECT_TRUE(read->embedded);
   EXPECT_EQ(text_of(read->payload), std::string("a\0b", 3));
@@ -61,11 +63,11 @@ TEST(EpContextNode, ReadsWhatItMakes) {
 
 TEST(EpContextNode, KeepsFileAndPrimaryAsReferences) {
   const Result<EpContextNode> file = round_trip({.embedded = false, .reference = "m_a.bin"});
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   EXPECT_EQ(file->reference, "m_a.bin");
   const Result<EpContextNode> secondary =
       round_trip({.main_context = false, .reference = "primary"});
-  ASSERT_TRUE(secondary.ok());
+  ASSERT_THAT(secondary, IsOk());
   EXPECT_FALSE(secondary->main_context);
   EXPECT_EQ(secondary->reference, "primary");
 }
@@ -84,7 +86,7 @@ TEST(EpContextNode, HasTheOperatorsDefaults) {
   graph.add_node({.op_type = "EPContext", .domain = "com.microsoft"});
   graph.nodes[0].attributes.push_back({"ep_cache_context", std::string("payload")});
   const Result<EpContextNode> read = read_ep_context_node(graph, 0);
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_TRUE(read->main_context);
   EXPECT_TRUE(read->embedded);
   EXPECT_EQ(read->max_size, 0);
@@ -150,7 +152,7 @@ TEST(EpContextNode, StandsInTheGraphOfItsPartition) {
 }
 
 TEST(EpContextNode, AContextModelIsNotASourceModel) {
-  EXPECT_TRUE(refuse_ep_context_nodes(testing::sample_model().graph).ok());
+  EXPECT_THAT(refuse_ep_context_nodes(testing::sample_model().graph), IsOk());
   const Status status =
       refuse_ep_context_nodes(testing::model_of({testing::file_node("p7", "f")}).graph);
   EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);

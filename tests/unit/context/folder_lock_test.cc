@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::context::folder_lock_test {
@@ -15,6 +16,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -70,7 +72,7 @@ TEST(FolderLock, GivesUpAfterTheTimeoutWithTheRemedy) {
 TEST(FolderLock, IsFreeAgainWhenItsProcessDies) {
   const TempDirectory dir;
   { const LockingProcess other(dir.path()); }
-  EXPECT_TRUE(acquire(dir, {.timeout = milliseconds(0)}).ok());
+  EXPECT_THAT(acquire(dir, {.timeout = milliseconds(0)}), IsOk());
 }
 
 TEST(FolderLock, ReportsAfterASecondWhomItWaitsFor) {
@@ -99,7 +101,7 @@ TEST(FolderLock, StopsWaitingWhenItIsCancelled) {
 TEST(FolderLock, IsTakenAfterACancellationIfItIsFree) {
   const TempDirectory dir;
   const std::atomic<bool> cancelled = true;
-  EXPECT_TRUE(acquire(dir, {.cancellation = Cancellation(&cancelled)}).ok());
+  EXPECT_THAT(acquire(dir, {.cancellation = Cancellation(&cancelled)}), IsOk());
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "host/base/files/file.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::context::metadata_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -46,7 +48,7 @@ TEST(ContextMetadata, ReadsWhatItWrites) {
   MetadataList metadata;
   write_metadata(stated, metadata);
   const Result<ContextMetadata> read = read_metadata(metadata);
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->binaries, stated.binaries);
   EXPECT_EQ(read->embedded, stated.embedded);
   EXPECT_EQ(read->initializers, stated.initializers);

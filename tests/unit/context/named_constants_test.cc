@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "host/graph/checks.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::named_constants_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::four;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -78,7 +80,7 @@ TEST(NamedConstants, ComeBackFromANode) {
   graph::Graph graph;
   graph.add_node(make_ep_context_node(std::move(attributes)));
   const auto read = read_ep_context_node(graph, 0);
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->constants, expected);
   const graph::Node without = make_ep_context_node(testing::embedded_node("p", "payload"));
   EXPECT_EQ(without.attribute(kNamedConstantsAttribute), nullptr);

@@ -14,6 +14,7 @@
 #include "host/base/hash.h"
 #include "host/context/read/verify.h"
 #include "host/onnx_io/export/export.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/write/writer_helpers.h"
 
@@ -21,6 +22,7 @@ namespace ephost::context::weightless_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using testing::content_of;
 using ::testing::ElementsAre;
@@ -52,7 +54,7 @@ std::vector<float> elements(const graph::Tensor& tensor) {
 // The context model in memory, as a session would import it.
 graph::Model imported(const fs::path& path) {
   auto model = onnx_io::import_model(path);
-  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_THAT(model, IsOk());
   return std::move(model).value();
 }
 
@@ -66,9 +68,9 @@ TEST(WeightlessContext, ComesBackWithItsConstantsInTheirOrder) {
                                              .embed = embed,
                                              .external_initializers_file_name = weights,
                                              .force_overwrite = true});
-      ASSERT_TRUE(written.ok()) << written.status().to_string();
+      ASSERT_THAT(written, IsOk());
       const Result<Loaded> loaded = load_file(path);
-      ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+      ASSERT_THAT(loaded, IsOk());
       const auto& partitions = loaded->context.partitions;
       ASSERT_EQ(partitions.size(), 2U);
       ASSERT_EQ(partitions[0].constants.size(), 1U);
@@ -88,7 +90,7 @@ TEST(WeightlessContext, ComesBackWithItsConstantsInTheirOrder) {
 
 TEST(WeightlessContext, StatesTypeChecksumAndName) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_weightless({.output_path = dir / "m_ctx.onnx"}).ok());
+  ASSERT_THAT(write_weightless({.output_path = dir / "m_ctx.onnx"}), IsOk());
   const graph::Model model = imported(dir / "m_ctx.onnx");
   const auto* entries = std::get_if<std::vector<std::string>>(
       model.graph.nodes[0].attribute(kNamedConstantsAttribute));
@@ -102,9 +104,9 @@ TEST(WeightlessContext, StatesTypeChecksumAndName) {
 
 TEST(WeightlessContext, PassesTheOnnxChecker) {
   const TempDirectory dir;
-  ASSERT_TRUE(
-      write_weightless({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "w"})
-          .ok());
+  ASSERT_THAT(
+      write_weightless({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "w"}),
+      IsOk());
   EXPECT_NO_THROW(onnx::checker::check_model((dir / "m_ctx.onnx").native()));
 }
 
@@ -131,7 +133,7 @@ TEST(WeightlessContext, HasTheSameBytesEachTime) {
   fs::create_directory(dir / "a");
   fs::create_directory(dir / "b");
   for (const char* folder : {"a", "b"}) {
-    ASSERT_TRUE(write_weightless({.output_path = dir / folder / "m_ctx.onnx"}).ok());
+    ASSERT_THAT(write_weightless({.output_path = dir / folder / "m_ctx.onnx"}), IsOk());
   }
   EXPECT_EQ(content_of(dir / "a/m_ctx.onnx"), content_of(dir / "b/m_ctx.onnx"));
 }
@@ -139,12 +141,12 @@ TEST(WeightlessContext, HasTheSameBytesEachTime) {
 TEST(WeightlessContext, WorksInAnotherFolder) {
   const TempDirectory dir;
   fs::create_directory(dir / "a");
-  ASSERT_TRUE(write_weightless(
-                  {.output_path = dir / "a/m_ctx.onnx", .external_initializers_file_name = "w"})
-                  .ok());
+  ASSERT_THAT(write_weightless(
+                  {.output_path = dir / "a/m_ctx.onnx", .external_initializers_file_name = "w"}),
+              IsOk());
   fs::rename(dir / "a", dir / "b");
   const Result<Loaded> loaded = load_file(dir / "b/m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_THAT(elements(loaded->context.partitions[0].constants[0]), ElementsAre(1, 1, 1, 1));
 }
 
@@ -161,7 +163,7 @@ TEST(WeightlessContext, RefusesToKeepWhatIsNoConstant) {
 std::string refusal_after(const std::function<void(graph::Graph&)>& change,
                           const LoadOptions& options = {}) {
   const TempDirectory dir;
-  EXPECT_TRUE(write_weightless({.output_path = dir / "m_ctx.onnx", .embed = true}).ok());
+  EXPECT_THAT(write_weightless({.output_path = dir / "m_ctx.onnx", .embed = true}), IsOk());
   graph::Model model = imported(dir / "m_ctx.onnx");
   change(model.graph);
   graph::connect(model.graph);
@@ -233,7 +235,7 @@ TEST(WeightlessContext, IsRefusedWhereTwoConstantsChangedPlaces) {
 // Whatever is cut off or changed, the model is refused, or its constants are what they were.
 TEST(WeightlessContext, SurvivesDamageAnywhere) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_weightless({.output_path = dir / "m_ctx.onnx", .embed = true}).ok());
+  ASSERT_THAT(write_weightless({.output_path = dir / "m_ctx.onnx", .embed = true}), IsOk());
   const std::string good = content_of(dir / "m_ctx.onnx");
   for (size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;

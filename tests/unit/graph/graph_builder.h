@@ -1,4 +1,4 @@
-// Builds small graphs by name for tests of host/graph and of the passes over it.
+// A builder of small graphs by name, for tests of host/graph and of the passes over it.
 #pragma once
 
 #include <cstring>

@@ -15,11 +15,13 @@
 #include <vector>
 
 #include "host/graph/extract.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::graph::graph_digest_test {
 namespace {
 
+using test::IsOk;
 using testing::float_tensor;
 using testing::GraphBuilder;
 using testing::int64_tensor;
@@ -88,7 +90,7 @@ Model sample() {
 
 std::string digest_of(const Model& model, std::string_view maker = "maker") {
   Result<std::string> digest = GraphDigester(model).digest(model.graph, maker);
-  EXPECT_TRUE(digest.ok()) << digest.status().to_string();
+  EXPECT_THAT(digest, IsOk());
   return digest.ok() ? *digest : "";
 }
 
@@ -282,7 +284,7 @@ TEST(GraphDigest, KnowsSharedDataByItsPlace) {
   const Model model = sample();
   GraphDigester digester(model);
   const Result<std::string> first = digester.digest(model.graph, "maker");
-  ASSERT_TRUE(first.ok());
+  ASSERT_THAT(first, IsOk());
   EXPECT_EQ(*digester.digest(model.graph, "maker"), *first);
   EXPECT_EQ(*first, digest_of(sample()));
 }

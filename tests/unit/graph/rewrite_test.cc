@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "host/graph/checks.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::graph::rewrite_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
@@ -87,7 +89,7 @@ TEST(Rewrite, KeepsTheConstantsThatAReplacementNames) {
   Graph graph = diamond();
   Node fused = replacement(graph, {"x"}, {"y"});
   fused.kept_constants = {graph.find_value("w")};
-  ASSERT_TRUE(replace_nodes(graph, one_group({0, 1, 2, 3, 4}, std::move(fused))).ok());
+  ASSERT_THAT(replace_nodes(graph, one_group({0, 1, 2, 3, 4}, std::move(fused))), IsOk());
   EXPECT_EQ(check_graph(graph).message(), "");
   EXPECT_EQ(graph.find_value("v"), kNoValue);
   EXPECT_THAT(value_names(graph, graph.nodes[0].kept_constants), ElementsAre("w"));
@@ -113,7 +115,7 @@ TEST(Rewrite, ReplacesAGroupByItsNode) {
   Graph graph = diamond();
   Node fused = replacement(graph, {"x"}, {"d"});
   const auto numbers = replace_nodes(graph, one_group({0, 1, 2, 3}, std::move(fused)));
-  ASSERT_TRUE(numbers.ok()) << numbers.status().message();
+  ASSERT_THAT(numbers, IsOk());
   EXPECT_EQ(check_graph(graph).message(), "");
   EXPECT_THAT(testing::node_names(graph), ElementsAre("fused", "y"));
   EXPECT_THAT(numbers->nodes, ElementsAre(0, 0, 0, 0, 1));
@@ -130,7 +132,7 @@ TEST(Rewrite, SortsTheResult) {
   std::swap(graph.nodes[1], graph.nodes[2]);
   connect(graph);
   const auto numbers = replace_nodes(graph, one_group({1, 3}, std::move(fused)));
-  ASSERT_TRUE(numbers.ok()) << numbers.status().message();
+  ASSERT_THAT(numbers, IsOk());
   EXPECT_EQ(check_graph(graph).message(), "");
   EXPECT_THAT(testing::node_names(graph), ElementsAre("a", "b", "fused", "y"));
 }
@@ -174,7 +176,7 @@ TEST(Rewrite, KeepsConstantsThatOthersUse) {
                     .output("y")
                     .build();
   Node fused = replacement(graph, {"x"}, {"a"});
-  ASSERT_TRUE(replace_nodes(graph, one_group({0}, std::move(fused))).ok());
+  ASSERT_THAT(replace_nodes(graph, one_group({0}, std::move(fused))), IsOk());
   EXPECT_NE(graph.find_value("w"), kNoValue);
   EXPECT_EQ(check_graph(graph).message(), "");
 }

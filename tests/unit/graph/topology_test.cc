@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "host/graph/checks.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::graph::topology_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
@@ -81,7 +83,7 @@ TEST(Topology, SortsSubgraphsToo) {
                     .output("y")
                     .build();
   EXPECT_FALSE(check_graph(graph).ok());
-  ASSERT_TRUE(sort_topologically(graph).ok());
+  ASSERT_THAT(sort_topologically(graph), IsOk());
   EXPECT_EQ(check_graph(graph).message(), "");
   EXPECT_THAT(testing::node_names(*graph.nodes[0].subgraph("then_branch")), ElementsAre("a", "b"));
 }
@@ -96,7 +98,7 @@ TEST(Topology, OrdersALongReversedChain) {
     graph.add_node({.op_type = "Relu", .inputs = {i - 1}, .outputs = {i}});
   }
   connect(graph);
-  ASSERT_TRUE(sort_topologically(graph).ok());
+  ASSERT_THAT(sort_topologically(graph), IsOk());
   EXPECT_EQ(check_graph(graph).message(), "");
   EXPECT_EQ(graph.nodes[0].inputs[0], 0u);
 }

@@ -5,9 +5,12 @@
 
 #include <string>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::manifest::choose_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -72,7 +75,7 @@ SearchResult with_layers() {
 
 TEST(Choose, TriesTheHighestVersionOfALayerFirst) {
   const Result<Candidates> found = find_layer(with_layers(), "counter");
-  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  ASSERT_THAT(found, IsOk());
   ASSERT_EQ(found->plugins.size(), 2U);
   EXPECT_EQ(found->plugins[0].library, "/plugins/libcounter2.so");
   EXPECT_EQ(found->provider(), "counter");
@@ -208,7 +211,7 @@ TEST(Choose, KeepsTheOrderAndOptionsOfTheSelection) {
   selection.providers = {choice("dnnl"), choice("cpu")};
   selection.providers[0].options = {{"num_threads", "2"}};
   const Result<std::vector<ChosenProvider>> chosen = choose_providers(installed(), selection);
-  ASSERT_TRUE(chosen.ok());
+  ASSERT_THAT(chosen, IsOk());
   ASSERT_EQ(chosen->size(), 2U);
   EXPECT_EQ((*chosen)[0].candidates.plugins[0].manifest.name, "dnnl");
   EXPECT_EQ((*chosen)[0].options, selection.providers[0].options);

@@ -5,12 +5,14 @@
 
 #include <string>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 
 namespace ephost::manifest::manifest_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::kSample;
@@ -30,7 +32,7 @@ std::string error_with(std::string_view from, std::string_view to) {
 
 TEST(Manifest, ReadsEveryKey) {
   const Result<Manifest> manifest = parse_manifest(kSample, "dir/acme.yaml");
-  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->file, "dir/acme.yaml");
   EXPECT_EQ(manifest->schema, 1);
   EXPECT_EQ(manifest->provider, "AcmeExecutionProvider");
@@ -64,7 +66,7 @@ std::string layer_with(std::string_view line) { return std::string(kLayer) + std
 
 TEST(Manifest, IsOfAProviderUnlessItSaysOtherwise) {
   EXPECT_EQ(parse_manifest(kSample, "acme.yaml")->kind, Kind::kProvider);
-  EXPECT_TRUE(parse_manifest("kind: provider\n" + std::string(kSample), "acme.yaml").ok());
+  EXPECT_THAT(parse_manifest("kind: provider\n" + std::string(kSample), "acme.yaml"), IsOk());
   EXPECT_THAT(error_of("kind: device\n" + std::string(kSample)),
               HasSubstr("key \"kind\": the kind \"device\" is not known; write one of provider, "
                         "layer"));
@@ -86,7 +88,7 @@ TEST(Manifest, MayAskForIsolation) {
 TEST(Manifest, OfALayerHasANameAndNoProvider) {
   const Result<Manifest> manifest = parse_manifest(
       layer_with("sha256: { linux-x86_64: \"" + std::string(64, '1') + "\" }\n"), "counter.yaml");
-  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->kind, Kind::kLayer);
   EXPECT_EQ(manifest->name, "counter");
   EXPECT_EQ(manifest->subject(), "counter");
@@ -114,7 +116,7 @@ TEST(Manifest, OfALayerRefusesTheNamesOfTheHostsOwn) {
 
 TEST(Manifest, FindsTheLibraryOfAPlatform) {
   const Result<Manifest> manifest = parse_manifest(kSample, "acme.yaml");
-  ASSERT_TRUE(manifest.ok());
+  ASSERT_THAT(manifest, IsOk());
   const LibraryEntry* library = manifest->library_for("linux-x86_64");
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(library->path, "lib/libacme.so");
@@ -126,7 +128,7 @@ TEST(Manifest, FindsTheLibraryOfAPlatform) {
 TEST(Manifest, NeedsOnlyTheRequiredKeys) {
   const Result<Manifest> manifest =
       parse_manifest(testing::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so"), "a.yaml");
-  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  ASSERT_THAT(manifest, IsOk());
   EXPECT_TRUE(manifest->devices.empty());
   EXPECT_TRUE(manifest->options.empty());
 }
@@ -297,7 +299,7 @@ TEST(Manifest, ReadsChecksumsOfFiles) {
   const auto manifest = parse_manifest(with_files("{ lib/libb.so: " + std::string(64, 'A') +
                                                   ", data.bin: " + std::string(64, '1') + " }"),
                                        "a.yaml");
-  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  ASSERT_THAT(manifest, IsOk());
   EXPECT_THAT(manifest->files,
               ::testing::ElementsAre(::testing::Pair("data.bin", std::string(64, '1')),
                                      ::testing::Pair("lib/libb.so", std::string(64, 'a'))));
@@ -343,7 +345,7 @@ TEST(Manifest, RefusesAnOptionThatIsDeclaredTwice) {
 TEST(Manifest, LoadsFromAFile) {
   ephost::test::TempDirectory dir;
   const Result<Manifest> manifest = load_manifest(dir.write("acme.yaml", kSample));
-  ASSERT_TRUE(manifest.ok());
+  ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->file, dir / "acme.yaml");
 }
 

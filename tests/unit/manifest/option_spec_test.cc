@@ -7,11 +7,13 @@
 #include <string>
 
 #include "host/manifest/manifest.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/manifest/sample.h"
 
 namespace ephost::manifest::option_spec_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -28,7 +30,7 @@ std::string error_of(std::string_view option) {
 
 TEST(OptionSpec, ReadsEachType) {
   const Result<Manifest> manifest = parse_manifest(testing::kSample, "a.yaml");
-  ASSERT_TRUE(manifest.ok());
+  ASSERT_THAT(manifest, IsOk());
   const std::vector<OptionSpec>& options = manifest->options;
   ASSERT_EQ(options.size(), 5U);
   EXPECT_EQ(options[0].type, OptionType::kInt);
@@ -45,7 +47,7 @@ TEST(OptionSpec, ReadsEachType) {
 
 TEST(OptionSpec, TakesAWholeNumberForAFloat) {
   const Result<Manifest> manifest = manifest_with_option("name: x, type: float, default: 1");
-  ASSERT_TRUE(manifest.ok());
+  ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->options[0].default_value, OptionValue(1.0));
 }
 

@@ -6,11 +6,13 @@
 #include <string>
 
 #include "host/manifest/selection.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/manifest/sample.h"
 
 namespace ephost::manifest::options_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 Result<std::vector<TypedOption>> validate(const KeyValues& given) {
@@ -26,7 +28,7 @@ std::string error_of(const KeyValues& given) {
 
 TEST(Options, FillsInTheDefaults) {
   const Result<std::vector<TypedOption>> options = validate({});
-  ASSERT_TRUE(options.ok());
+  ASSERT_THAT(options, IsOk());
   std::string listed;
   for (const TypedOption& option : *options) listed += option.name + "=" + option.text + ";";
   EXPECT_EQ(listed, "cores=4;mode=fast;scale=0.5;verbose=false;cache_folder=;");
@@ -38,7 +40,7 @@ TEST(Options, TakesGivenValuesByType) {
                                                              {"cores", "+8"},
                                                              {"cache_folder", "12"},
                                                              {"mode", "exact"}});
-  ASSERT_TRUE(options.ok()) << options.status().to_string();
+  ASSERT_THAT(options, IsOk());
   EXPECT_EQ((*options)[0].value, OptionValue(int64_t{8}));
   EXPECT_EQ((*options)[0].text, "8");
   EXPECT_EQ((*options)[1].value, OptionValue(std::string("exact")));

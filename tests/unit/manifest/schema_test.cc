@@ -8,9 +8,12 @@
 #include "host/base/files/file.h"
 #include "host/manifest/manifest.h"
 #include "host/manifest/selection.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::manifest::schema_test {
 namespace {
+
+using test::IsOk;
 
 const std::filesystem::path kDirectory = EPHOST_MANIFEST_DIRECTORY;
 
@@ -31,17 +34,17 @@ TEST(Schema, ExamplesAreAccepted) {
   const std::vector<std::string> blocks = yaml_blocks(read_file(kDirectory / "SCHEMA.md").value());
   ASSERT_EQ(blocks.size(), 6U);  // the last three: tests/unit/trust/schema_test.cc
   const Result<Manifest> manifest = parse_manifest(blocks[0], "SCHEMA.md");
-  EXPECT_TRUE(manifest.ok()) << manifest.status().to_string();
+  EXPECT_THAT(manifest, IsOk());
   const Result<Manifest> layer = parse_manifest(blocks[1], "SCHEMA.md");
-  EXPECT_TRUE(layer.ok()) << layer.status().to_string();
+  EXPECT_THAT(layer, IsOk());
   const Result<Selection> selection = parse_selection(blocks[2], "SCHEMA.md");
-  EXPECT_TRUE(selection.ok()) << selection.status().to_string();
+  EXPECT_THAT(selection, IsOk());
 }
 
 TEST(Schema, ShippedManifestsAreAccepted) {
   for (const std::string name : {"cpu", "dnnl", "image"}) {
     const Result<Manifest> manifest = load_manifest(kDirectory / (name + ".yaml"));
-    ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+    ASSERT_THAT(manifest, IsOk());
     EXPECT_EQ(manifest->name, name);
     EXPECT_EQ(manifest->library_for("linux-x86_64")->path, "libephost_" + name + ".so");
   }
@@ -49,7 +52,7 @@ TEST(Schema, ShippedManifestsAreAccepted) {
 
 TEST(Schema, ShippedSelectionIsAccepted) {
   const Result<Selection> selection = load_selection(kDirectory / "selection.example.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_EQ(selection->providers.size(), 2U);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ephost::test::TempDirectory;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -335,7 +337,7 @@ TEST(Search, SkipsALinkToAPathThatTheLoaderWouldExpand) {
   EXPECT_THAT(search({dir.path()}).found, IsEmpty());
 }
 
-// A plugin in a folder that everybody may write to.
+// A plugin in a folder that every user may write to.
 class WritablePlugin : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -384,7 +386,7 @@ TEST_F(WritablePlugin, MayNotHaveItsLibraryInAnOpenFolderEither) {
 TEST(LibraryChecksum, IsNotNeeded) {
   TempDirectory dir;
   install(dir, "", "a", "1.0.0");
-  EXPECT_TRUE(verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc")).ok());
+  EXPECT_THAT(verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc")), IsOk());
 }
 
 TEST(LibraryChecksum, AcceptsTheLibraryThatHasIt) {
@@ -395,7 +397,7 @@ TEST(LibraryChecksum, AcceptsTheLibraryThatHasIt) {
                               "5ad") +
                 " }\n");
   dir.write("a.so", "abc");
-  EXPECT_TRUE(verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc")).ok());
+  EXPECT_THAT(verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc")), IsOk());
 }
 
 TEST(LibraryChecksum, RefusesALibraryThatWasChanged) {

@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::manifest::selection_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -19,7 +21,7 @@ using ::testing::Pair;
 TEST(SelectionDevices, AreReadInTheirOrder) {
   const auto selection = parse_selection(
       "selection: 1\nproviders: [{provider: acme, devices: [npu0, \"gpu:1\"]}, cpu]", "s.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_THAT(selection->providers.at(0).devices, ElementsAre("npu0", "gpu:1"));
   EXPECT_TRUE(selection->providers.at(1).devices.empty());
 }
@@ -64,7 +66,7 @@ std::string error_with(std::string_view from, std::string_view to) {
 TEST(Selection, TakesThePolicyForSignaturesAsAnEntry) {
   const auto selection =
       parse_selection("selection: 1\nproviders: [cpu]\nsignatures: require\n", "s.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_EQ(selection->session_entries, (KeyValues{{"session.signatures", "require"}}));
   EXPECT_FALSE(
       parse_selection("selection: 1\nproviders: [cpu]\nsignatures: [off]\n", "s.yaml").ok());
@@ -73,7 +75,7 @@ TEST(Selection, TakesThePolicyForSignaturesAsAnEntry) {
 TEST(Selection, TakesThePolicyForQuarantineAsAnEntry) {
   const auto selection =
       parse_selection("selection: 1\nproviders: [cpu]\nquarantine: 2/60\n", "s.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_EQ(selection->session_entries, (KeyValues{{"session.quarantine", "2/60"}}));
   EXPECT_FALSE(
       parse_selection("selection: 1\nproviders: [cpu]\nquarantine: [off]\n", "s.yaml").ok());
@@ -84,7 +86,7 @@ TEST(Selection, TakesIsolationAndItsConsequencesAsEntries) {
       "selection: 1\nproviders: [{provider: acme, isolation: sandbox, on_crash: fallback}]\n"
       "isolation: worker\non_crash: restart\n",
       "s.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_EQ(selection->session_entries, (KeyValues{{"session.isolation.acme", "sandbox"},
                                                    {"session.on_crash.acme", "fallback"},
                                                    {"session.isolation", "worker"},
@@ -98,7 +100,7 @@ TEST(Selection, TakesFilesOfASandboxAsEntries) {
       "selection: 1\nproviders: [{provider: acme, sandbox: {readable: [/a, /b], writable: [/c]}}]\n"
       "sandbox: {writable: [/d]}\n",
       "s.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_EQ(selection->session_entries, (KeyValues{{"session.sandbox.readable.acme", "/a;/b"},
                                                    {"session.sandbox.writable.acme", "/c"},
                                                    {"session.sandbox.writable", "/d"}}));
@@ -127,7 +129,7 @@ TEST(Selection, RefusesAnEntryThatIsStatedTwice) {
 
 TEST(Selection, ReadsProvidersInTheirOrder) {
   const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
-  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  ASSERT_THAT(selection, IsOk());
   EXPECT_EQ(selection->file, "sel.yaml");
   ASSERT_EQ(selection->providers.size(), 2U);
   const ProviderChoice& acme = selection->providers[0];
@@ -141,7 +143,7 @@ TEST(Selection, ReadsProvidersInTheirOrder) {
 
 TEST(Selection, SpellsTruthValuesOfTheSessionAsOneAndZero) {
   const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
-  ASSERT_TRUE(selection.ok());
+  ASSERT_THAT(selection, IsOk());
   EXPECT_THAT(selection->session_entries,
               ElementsAre(Pair("ep.context_enable", "1"), Pair("ep.context_embed_mode", "0"),
                           Pair("ep.context_node_name_prefix", "true")));
@@ -245,7 +247,7 @@ TEST(ExaminedSelection, HasWhatCouldBeRead) {
   EXPECT_EQ(examined.providers[0].version.line, 4);
   ASSERT_EQ(examined.providers[0].options.size(), 1U);
   EXPECT_EQ(examined.providers[0].options[0].column, 18);
-  EXPECT_EQ(examined.providers[1].version.line, 6);  // it states none
+  EXPECT_EQ(examined.providers[1].version.line, 6);  // it has none
   EXPECT_THAT(examined.selection.session_entries, ElementsAre(Pair("b", "2")));
   ASSERT_EQ(examined.session_entries.size(), 1U);
   EXPECT_EQ(examined.session_entries[0].column, 22);
@@ -263,7 +265,7 @@ TEST(ExaminedSelection, EndsWhereTheTextIsNotYaml) {
 
 TEST(Selection, LoadsFromAFile) {
   ephost::test::TempDirectory dir;
-  EXPECT_TRUE(load_selection(dir.write("s.yaml", kSample)).ok());
+  EXPECT_THAT(load_selection(dir.write("s.yaml", kSample)), IsOk());
   EXPECT_EQ(load_selection(dir / "none.yaml").status().code(), StatusCode::kNoSuchFile);
 }
 
@@ -273,7 +275,7 @@ TEST(Selection, IsNotLoadedWhereOthersMayChangeIt) {
   ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
   std::filesystem::permissions(dir / "folder",
                                std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
-  EXPECT_TRUE(load_selection(file).ok()) << "a folder with the sticky bit, such as /tmp";
+  EXPECT_THAT(load_selection(file), IsOk()) << "a folder with the sticky bit, such as /tmp";
   std::filesystem::permissions(dir / "folder", std::filesystem::perms::all);
   const Status refused = load_selection(file).status();
   EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);

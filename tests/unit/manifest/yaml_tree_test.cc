@@ -6,11 +6,13 @@
 #include <chrono>
 #include <string>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::manifest::yaml_tree_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Kind = YamlNode::Kind;
@@ -30,7 +32,7 @@ std::string repeat(std::string_view text, size_t count) {
 
 TEST(YamlTree, KeepsOrderKindsAndPlaces) {
   const Result<YamlNode> root = parse_yaml("b: 1\na:\n  - x\n  - \"2\"\nc: ~\n", "a.yaml");
-  ASSERT_TRUE(root.ok()) << root.status().to_string();
+  ASSERT_THAT(root, IsOk());
   ASSERT_EQ(root->kind, Kind::kMap);
   ASSERT_EQ(root->entries.size(), 3U);
   EXPECT_EQ(root->entries[0].key, "b");
@@ -49,7 +51,7 @@ TEST(YamlTree, KeepsOrderKindsAndPlaces) {
 
 TEST(YamlTree, ReadsFlowAndBlockTextAlike) {
   const Result<YamlNode> root = parse_yaml("a: {b: [1, 2]}\nc: >-\n  two\n  lines\n", "a.yaml");
-  ASSERT_TRUE(root.ok());
+  ASSERT_THAT(root, IsOk());
   EXPECT_EQ(root->entries[0].value.entries[0].value.items[1].text, "2");
   EXPECT_EQ(root->entries[1].value.text, "two lines");
 }
@@ -124,7 +126,7 @@ TEST(YamlTree, AcceptsAByteOrderMark) {
       "\xef\xbb\xbf"
       "a: 1\n",
       "a.yaml");
-  ASSERT_TRUE(root.ok());
+  ASSERT_THAT(root, IsOk());
   EXPECT_EQ(root->entries[0].key, "a");
 }
 

@@ -1,4 +1,4 @@
-// Builds ONNX messages by hand for tests of import and export: some that an exporter would write,
+// ONNX messages built by hand for tests of import and export: some that an exporter would write,
 // and some that none should.
 #pragma once
 

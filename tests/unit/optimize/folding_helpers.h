@@ -12,6 +12,7 @@
 
 #include "host/graph/checks.h"
 #include "host/optimize/constant_folding.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::optimize::testing {
@@ -43,7 +44,7 @@ class FakeEvaluator final : public Evaluator {
 inline FoldReport fold(graph::Graph& graph, FakeEvaluator& evaluator, FoldBudget& budget,
                        const FoldOptions& options = {}) {
   Result<FoldReport> report = fold_constants(graph, evaluator, budget, options);
-  EXPECT_TRUE(report.ok()) << report.status().message();
+  EXPECT_THAT(report, test::IsOk());
   EXPECT_EQ(check_graph(graph).message(), "");
   return std::move(report).value();
 }

@@ -7,6 +7,7 @@
 
 #include "host/graph/checks.h"
 #include "host/optimize/identity_rules.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::optimize::identity_removal_test {
@@ -22,6 +23,7 @@ using graph::testing::make_tensor;
 using graph::testing::node_names;
 using graph::testing::tensor_type;
 using graph::testing::value_names;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -314,13 +316,13 @@ TEST(Passes, EachEliminationCanBeSwitchedOff) {
 TEST(Passes, AreChosenByLevelAndName) {
   const std::vector<std::string> disabled = {"EliminatePad", "ConstantFolding"};
   const auto some = PassSelection::create("all", disabled);
-  ASSERT_TRUE(some.ok());
+  ASSERT_THAT(some, IsOk());
   EXPECT_FALSE(some->runs(Pass::kEliminatePad));
   EXPECT_FALSE(some->runs(Pass::kConstantFolding));
   EXPECT_TRUE(some->runs(Pass::kEliminateCast));
   EXPECT_EQ(some->disabled_names(), "ConstantFolding;EliminatePad");
   const auto none = PassSelection::create("disable_all", {});
-  ASSERT_TRUE(none.ok());
+  ASSERT_THAT(none, IsOk());
   EXPECT_FALSE(none->runs(Pass::kDeadCodeElimination));
   for (const char* level : {"basic", "extended", "all"}) {
     EXPECT_EQ(PassSelection::create(level, {})->disabled_names(), "");

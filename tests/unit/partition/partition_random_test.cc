@@ -7,6 +7,7 @@
 #include <set>
 
 #include "host/partition/partition.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/partition/fake_source.h"
 #include "tests/unit/partition/random_graph.h"
 
@@ -17,6 +18,7 @@ using graph::testing::below;
 using graph::testing::chance;
 using graph::testing::Random;
 using graph::testing::random_graph;
+using test::IsOk;
 using testing::FakeSource;
 
 // Reads producers from the nodes' own lists.
@@ -177,7 +179,7 @@ void check_one(uint64_t seed, ClaimTally& tally) {
   std::vector<ClaimSource*> asked;
   for (FakeSource& source : sources) asked.push_back(&source);
   const auto result = partition_graph(graph, asked);
-  ASSERT_TRUE(result.ok());
+  ASSERT_THAT(result, IsOk());
 
   Replay replay(graph, sources);
   size_t next = 0;
@@ -257,7 +259,7 @@ TEST(PartitionRandom, TakesTenThousandClaimsOnAHundredThousandNodesInAChain) {
   FakeSource source("provider", claims);
   ClaimSource* const asked[] = {&source};
   const auto result = partition_graph(graph, asked);
-  ASSERT_TRUE(result.ok());
+  ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->partitions.size(), 10'000U);
 }
 
@@ -272,7 +274,7 @@ TEST(PartitionRandom, TakesTenThousandClaimsThatEachSpanTheWholeGraph) {
   FakeSource source("provider", claims);
   ClaimSource* const asked[] = {&source};
   const auto result = partition_graph(graph, asked);
-  ASSERT_TRUE(result.ok());
+  ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->partitions.size(), 10'000U);
 }
 

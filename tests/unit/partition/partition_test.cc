@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
@@ -14,6 +15,7 @@ namespace {
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::value_names;
+using test::IsOk;
 using ::testing::ElementsAre;
 using testing::FakeSource;
 using testing::fused;
@@ -36,7 +38,7 @@ Partitioning run(const Graph& graph, std::vector<FakeSource*> sources,
                  const PartitionOptions& options = {}) {
   std::vector<ClaimSource*> asked(sources.begin(), sources.end());
   Result<Partitioning> result = partition_graph(graph, asked, options);
-  EXPECT_TRUE(result.ok()) << result.status().to_string();
+  EXPECT_THAT(result, IsOk());
   return result.ok() ? *std::move(result) : Partitioning();
 }
 
@@ -264,7 +266,7 @@ TEST(Partition, RefusesAGraphThatIsNotSorted) {
 TEST(Partition, CoverIsCompleteWhenEveryNodeHasAnOwner) {
   const Graph graph = chain();
   FakeSource source = FakeSource::greedy("All");
-  EXPECT_TRUE(check_cover(graph, run(graph, {&source})).ok());
+  EXPECT_THAT(check_cover(graph, run(graph, {&source})), IsOk());
 }
 
 TEST(Partition, CoverNamesTheFirstNodesWithoutOwnerAndTheProvidersAsked) {
@@ -293,7 +295,7 @@ TEST(Partition, CoverSaysWhenNoProviderWasAsked) {
 TEST(Partition, TakesAGraphWithoutNodes) {
   const Graph graph = GraphBuilder().input("x").output("x").build();
   FakeSource source = FakeSource::greedy("All");
-  EXPECT_TRUE(check_cover(graph, run(graph, {&source})).ok());
+  EXPECT_THAT(check_cover(graph, run(graph, {&source})), IsOk());
 }
 
 TEST(Partition, EndsWhenItIsCancelled) {

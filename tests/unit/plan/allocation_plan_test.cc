@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/plan/check/checker.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
@@ -18,6 +19,7 @@ using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
 using partition::testing::fused;
+using test::IsOk;
 using ::testing::HasSubstr;
 using testing::plan_graph;
 using testing::Planned;
@@ -44,7 +46,7 @@ void expect_sound(const Planned& planned) {
   const auto traits = testing::to_traits(planned.notes);
   const Status status =
       check_allocation(planned.graph, planned.execution, traits, planned.allocation);
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
 }
 
 Planned plan_checked(Graph graph, std::vector<partition::Claim> claims = {},

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan::copies_test {
 namespace {
 
+using test::IsOk;
 using testing::allocation_status;
 using ::testing::ElementsAre;
 using testing::execution_status;
@@ -45,8 +47,8 @@ std::vector<std::string> steps_of(const Planned& planned) {
 }
 
 void expect_proved(const Planned& planned) {
-  EXPECT_TRUE(execution_status(planned).ok()) << execution_status(planned).to_string();
-  EXPECT_TRUE(allocation_status(planned).ok()) << allocation_status(planned).to_string();
+  EXPECT_THAT(execution_status(planned), IsOk());
+  EXPECT_THAT(allocation_status(planned), IsOk());
 }
 
 // Each step of `graph` in the location of the same index.
@@ -226,9 +228,9 @@ TEST(CheckAllocation, RefusesAGraphInputOnADevice) {
 TEST(CheckAllocation, RefusesACopyIntoABufferThatIsStillRead) {
   Planned planned =
       placed(chain().node("Add", {"a", "b"}, {"c"}).output("c").build(), {kNpu, kNpu, kNpu});
-  ASSERT_TRUE(allocation_status(planned).ok());
+  ASSERT_THAT(allocation_status(planned), IsOk());
   testing::put_into(planned, "a", "x@npu");
-  EXPECT_TRUE(allocation_status(planned).ok()) << "x@npu is dead when a is produced";
+  EXPECT_THAT(allocation_status(planned), IsOk()) << "x@npu is dead when a is produced";
   planned.notes[1].may_inplace.clear();
   EXPECT_FALSE(allocation_status(planned).ok());
 }
@@ -237,8 +239,8 @@ TEST(MemoryPattern, AlignsEachBlockAsItsLocationWants) {
   Planned planned =
       placed(chain().node("Add", {"a", "b"}, {"c"}).output("c").build(), {kNpu, kCpu, kNpu});
   const auto pattern = plan_memory(planned.allocation, {}, {.alignments = {64, 4096}});
-  ASSERT_TRUE(pattern.ok());
-  EXPECT_TRUE(check_memory(planned.allocation, *pattern).ok());
+  ASSERT_THAT(pattern, IsOk());
+  EXPECT_THAT(check_memory(planned.allocation, *pattern), IsOk());
   ASSERT_EQ(pattern->blocks.size(), 2U);
   EXPECT_EQ(pattern->blocks[1].alignment, 4096U);
   EXPECT_EQ(pattern->blocks[1].bytes % 4096, 0U);

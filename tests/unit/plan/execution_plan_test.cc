@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
@@ -15,6 +16,7 @@ using graph::testing::value_names;
 using partition::Partitioning;
 using partition::testing::FakeSource;
 using partition::testing::fused;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -48,7 +50,7 @@ std::vector<NodeId> firsts(const ExecutionPlan& plan) {
 TEST(ExecutionPlan, KeepsTheFilesOrderOfSingleNodes) {
   const Graph graph = diamond();
   const auto plan = plan_execution(graph, partitioned(graph, {}));
-  ASSERT_TRUE(plan.ok());
+  ASSERT_THAT(plan, IsOk());
   EXPECT_THAT(firsts(*plan), ElementsAre(0U, 1U, 2U, 3U, 4U));
 }
 

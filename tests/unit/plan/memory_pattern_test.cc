@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/plan/check/checker.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
@@ -14,6 +15,7 @@ using graph::ElementType;
 using graph::Shape;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::plan_graph;
@@ -41,10 +43,10 @@ MemoryPattern pattern_of(const Planned& planned,
                          std::span<const std::optional<uint64_t>> sizes = {},
                          const MemoryOptions& options = {}) {
   const auto pattern = plan_memory(planned.allocation, sizes, options);
-  EXPECT_TRUE(pattern.ok()) << pattern.status().to_string();
+  EXPECT_THAT(pattern, IsOk());
   if (!pattern.ok()) return {};
   const Status status = check_memory(planned.allocation, *pattern, sizes);
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
   return *pattern;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "host/plan/check/checker.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/partition/random_graph.h"
 #include "tests/unit/plan/planned.h"
 
@@ -17,6 +18,7 @@ using graph::testing::below;
 using graph::testing::chance;
 using graph::testing::Random;
 using graph::testing::random_graph;
+using test::IsOk;
 using testing::plan_graph;
 using testing::Planned;
 using testing::StepNotes;
@@ -146,19 +148,19 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
     Planned planned = random_plan(seed);
     const Status execution =
         check_execution(planned.graph, planned.partitioning, planned.execution);
-    ASSERT_TRUE(execution.ok()) << "seed " << seed << ": " << execution.to_string();
+    ASSERT_THAT(execution, IsOk()) << "seed " << seed;
     const auto traits = testing::to_traits(planned.notes);
     const Status allocation =
         check_allocation(planned.graph, planned.execution, traits, planned.allocation);
-    ASSERT_TRUE(allocation.ok()) << "seed " << seed << ": " << allocation.to_string();
+    ASSERT_THAT(allocation, IsOk()) << "seed " << seed;
 
     Random random(seed);
     const auto sizes = chance(random, 50) ? random_sizes(random, planned.graph.values.size())
                                           : std::vector<std::optional<uint64_t>>();
     const auto pattern = plan_memory(planned.allocation, sizes);
-    ASSERT_TRUE(pattern.ok());
+    ASSERT_THAT(pattern, IsOk());
     const Status memory = check_memory(planned.allocation, *pattern, sizes);
-    ASSERT_TRUE(memory.ok()) << "seed " << seed << ": " << memory.to_string();
+    ASSERT_THAT(memory, IsOk()) << "seed " << seed;
     count(planned, tally);
     expect_few_copies(planned, tally);
 
@@ -166,7 +168,7 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
         find_dependencies(planned.execution, planned.allocation, *pattern, sizes);
     const Status order =
         check_dependencies(planned.execution, planned.allocation, *pattern, dependencies, sizes);
-    ASSERT_TRUE(order.ok()) << "seed " << seed << ": " << order.to_string();
+    ASSERT_THAT(order, IsOk()) << "seed " << seed;
     tally.parallel += has_parallel_steps(dependencies) ? 1 : 0;
   }
   // The graphs must exercise what can go wrong.
@@ -206,11 +208,12 @@ TEST(PlanRandom, PlansAHundredThousandNodes) {
   Random random(1);
   const Planned planned = plan_graph(random_graph(random, {.nodes = 100'000}));
   const auto traits = testing::to_traits(planned.notes);
-  EXPECT_TRUE(check_execution(planned.graph, planned.partitioning, planned.execution).ok());
-  EXPECT_TRUE(check_allocation(planned.graph, planned.execution, traits, planned.allocation).ok());
+  EXPECT_THAT(check_execution(planned.graph, planned.partitioning, planned.execution), IsOk());
+  EXPECT_THAT(check_allocation(planned.graph, planned.execution, traits, planned.allocation),
+              IsOk());
   const auto pattern = plan_memory(planned.allocation);
-  ASSERT_TRUE(pattern.ok());
-  EXPECT_TRUE(check_memory(planned.allocation, *pattern).ok());
+  ASSERT_THAT(pattern, IsOk());
+  EXPECT_THAT(check_memory(planned.allocation, *pattern), IsOk());
 }
 
 }  // namespace

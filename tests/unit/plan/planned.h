@@ -14,6 +14,7 @@
 #include "host/plan/copies.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/partition/fake_source.h"
 
 namespace ephost::plan::testing {
@@ -86,7 +87,7 @@ struct Planned {
     const auto host = static_cast<uint32_t>(partitioning.providers.size());
     const auto origins =
         plan::place_copies({graph, partitioning, execution, steps}, locations, host);
-    ASSERT_TRUE(origins.ok()) << origins.status().to_string();
+    ASSERT_THAT(origins, test::IsOk());
     if (origins->empty()) return;
     std::vector<StepNotes> old = std::exchange(notes, {});
     for (size_t i = 0; i < origins->size(); ++i) {
@@ -101,7 +102,7 @@ struct Planned {
   void allocate(const AllocationOptions& options = {}) {
     const auto traits = to_traits(notes);
     auto result = plan_allocation(graph, execution, traits, options);
-    ASSERT_TRUE(result.ok()) << result.status().to_string();
+    ASSERT_THAT(result, test::IsOk());
     allocation = *std::move(result);
   }
 };
@@ -116,7 +117,7 @@ inline Planned plan_graph(Graph graph, std::vector<partition::Claim> claims = {}
   partition::ClaimSource* const sources[] = {&fusing, &rest};
   planned.partitioning = *partition::partition_graph(planned.graph, sources);
   auto execution = plan_execution(planned.graph, planned.partitioning);
-  EXPECT_TRUE(execution.ok()) << execution.status().to_string();
+  EXPECT_THAT(execution, test::IsOk());
   planned.execution = *std::move(execution);
   for (const Step& step : planned.execution.steps) {
     const bool is_single = step.partition == kNoPartition;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/plan/check/checker.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::plan_graph;
 using testing::Planned;
 
@@ -116,7 +118,7 @@ TEST(StepDependencies, AStepThatWorksInPlaceInAPartWaitsForReadersOfThisPart) {
   const StepDependencies found = find_dependencies(made.execution, made.allocation, pattern);
   EXPECT_EQ(steps(found.successors_of(2)), std::vector<uint32_t>{4});
   EXPECT_TRUE(found.successors_of(3).empty());
-  EXPECT_TRUE(check_dependencies(made.execution, made.allocation, pattern, found).ok());
+  EXPECT_THAT(check_dependencies(made.execution, made.allocation, pattern, found), IsOk());
 }
 
 // "d" takes the place of "whole".
@@ -134,7 +136,7 @@ TEST(StepDependencies, AStepWaitsForAllWhoUsedPartsOfItsPlace) {
   StepDependencies found = find_dependencies(made.execution, made.allocation, pattern);
   EXPECT_EQ(steps(found.successors_of(2)), std::vector<uint32_t>{4});
   EXPECT_EQ(steps(found.successors_of(3)), std::vector<uint32_t>{4});
-  ASSERT_TRUE(check_dependencies(made.execution, made.allocation, pattern, found).ok());
+  ASSERT_THAT(check_dependencies(made.execution, made.allocation, pattern, found), IsOk());
 
   // Step 3 is omitted.
   found.successors.erase(found.successors.begin() + found.first_successor[3]);
@@ -157,7 +159,7 @@ TEST(StepDependencies, AStepWaitsForTheFormerUsersOfItsPlace) {
   ASSERT_EQ(pattern.offsets[made.id("a")], pattern.offsets[made.id("c")]);
   const StepDependencies found = find_dependencies(made.execution, made.allocation, pattern);
   EXPECT_EQ(steps(found.successors_of(1)), std::vector<uint32_t>{2});
-  EXPECT_TRUE(check_dependencies(made.execution, made.allocation, pattern, found).ok());
+  EXPECT_THAT(check_dependencies(made.execution, made.allocation, pattern, found), IsOk());
 
   MemoryOptions options;
   options.enable_mem_pattern = false;

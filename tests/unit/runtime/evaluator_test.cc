@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using ::testing::HasSubstr;
 
 // Node 0 of a graph of one node over the constant c = {1, -2}.
@@ -35,7 +37,7 @@ Result<std::vector<graph::Tensor>> evaluate(std::string_view op) {
 
 TEST(KernelEvaluator, ComputesANodeWithConstantInputs) {
   const auto outputs = evaluate("Negate");
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   const graph::Tensor& tensor = outputs.value()[0];
   EXPECT_EQ(tensor.type, ElementType::kFloat);
   EXPECT_EQ(tensor.shape, (graph::Shape{2}));
@@ -43,7 +45,7 @@ TEST(KernelEvaluator, ComputesANodeWithConstantInputs) {
   EXPECT_EQ(reinterpret_cast<const float*>(tensor.data.bytes.data())[1], 2.0F);
 }
 
-TEST(KernelEvaluator, GivesWorkspaceAndScratch) { EXPECT_TRUE(evaluate("Workspace").ok()); }
+TEST(KernelEvaluator, GivesWorkspaceAndScratch) { EXPECT_THAT(evaluate("Workspace"), IsOk()); }
 
 TEST(KernelEvaluator, PassesOnAFailure) {
   const auto outputs = evaluate("Fail");
@@ -65,7 +67,7 @@ TEST(KernelEvaluator, LeavesOperatorsWithoutKernelAlone) {
 
 TEST(KernelEvaluator, AllocatesNoOutputBeyondItsLimit) {
   optimize::EvaluationLimit enough{.max_output_bytes = 8};
-  EXPECT_TRUE(evaluate("Negate", enough).ok());
+  EXPECT_THAT(evaluate("Negate", enough), IsOk());
   EXPECT_FALSE(enough.is_exceeded);
   optimize::EvaluationLimit less{.max_output_bytes = 7};
   const Status status = evaluate("Negate", less).status();
@@ -78,7 +80,7 @@ TEST(KernelEvaluator, CountsTheTextOfStrings) {
   text.strings = std::make_shared<const std::vector<std::string>>(1, std::string(999, 'x'));
   constexpr uint64_t kNeeded = sizeof(std::string) + 1000;  // including the mark that Shout appends
   optimize::EvaluationLimit enough{.max_output_bytes = kNeeded};
-  EXPECT_TRUE(evaluate("Shout", enough, text).ok());
+  EXPECT_THAT(evaluate("Shout", enough, text), IsOk());
   optimize::EvaluationLimit less{.max_output_bytes = kNeeded - 1};
   EXPECT_FALSE(evaluate("Shout", less, text).ok());
   EXPECT_TRUE(less.is_exceeded);
@@ -89,7 +91,7 @@ TEST(KernelEvaluator, LimitsTheScratchMemoryOfAKernel) { EXPECT_FALSE(evaluate("
 TEST(KernelEvaluator, TellsAKernelThatItIsCancelled) {
   std::atomic<bool> cancelled = false;
   optimize::EvaluationLimit limit{.cancellation = Cancellation(&cancelled)};
-  EXPECT_TRUE(evaluate("Obey", limit).ok());
+  EXPECT_THAT(evaluate("Obey", limit), IsOk());
   cancelled = true;
   EXPECT_THAT(evaluate("Obey", limit).status().message(), HasSubstr("cancelled"));
 }

@@ -12,6 +12,7 @@
 #include "host/bridge/claim_source.h"
 #include "host/plan/check/checker.h"
 #include "host/runtime/frame/frame.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"
 
@@ -43,7 +44,7 @@ class Machine {
     std::vector<plan::StepTraits> traits;
     for (const plan::Step& step : parts.execution.steps) {
       auto kernel = provider_->create_kernel(view, step.node);
-      EXPECT_TRUE(kernel.ok()) << kernel.status().to_string();
+      EXPECT_THAT(kernel, test::IsOk());
       parts.computations.push_back(std::move(kernel).value());
       traits.push_back(parts.computations.back()->traits());
     }
@@ -53,13 +54,13 @@ class Machine {
     parts.memory_options = options.memory;
     parts.thread_pool = options.pool;
     parts.threads = options.threads;
-    EXPECT_TRUE(
-        plan::check_allocation(model_.graph, parts.execution, traits, parts.allocation).ok());
-    EXPECT_TRUE(plan::check_memory(parts.allocation, parts.pattern).ok());
-    EXPECT_TRUE(plan::check_dependencies(
+    EXPECT_THAT(plan::check_allocation(model_.graph, parts.execution, traits, parts.allocation),
+                test::IsOk());
+    EXPECT_THAT(plan::check_memory(parts.allocation, parts.pattern), test::IsOk());
+    EXPECT_THAT(plan::check_dependencies(
                     parts.execution, parts.allocation, parts.pattern,
-                    plan::find_dependencies(parts.execution, parts.allocation, parts.pattern))
-                    .ok());
+                    plan::find_dependencies(parts.execution, parts.allocation, parts.pattern)),
+                test::IsOk());
     program_ = std::make_unique<Program>(std::move(parts));
     auto frame = Frame::create(*program_);
     if (frame.ok()) frame_ = std::move(frame).value();
@@ -82,7 +83,7 @@ class Machine {
     const Value value = *Value::of<float>(shape, input);
     std::vector<Value> outputs;
     const Status status = run({&value}, outputs);
-    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_THAT(status, test::IsOk());
     if (!status.ok()) return {};
     const std::span<const float> elements = outputs[0].elements<float>();
     return {elements.begin(), elements.end()};

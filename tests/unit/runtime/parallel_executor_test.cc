@@ -4,8 +4,12 @@
 
 #include <thread>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::runtime::parallel_executor_test {
 namespace {
+
+using test::IsOk;
 
 // Dependencies from pairs of steps, the second of which waits for the first.
 plan::StepDependencies dependencies(uint32_t steps,
@@ -66,7 +70,7 @@ TEST(ParallelExecutor, RunsStepsWhoseDependenciesAreDone) {
       }
       return Status::ok_status();
     });
-    ASSERT_TRUE(executor.run(diamond, recorder).ok());
+    ASSERT_THAT(executor.run(diamond, recorder), IsOk());
     for (uint32_t step = 0; step < width + 2; ++step) ASSERT_EQ(recorder.runs(step), 1);
     ASSERT_EQ(recorder.overlaps(), 0);
   }
@@ -84,7 +88,7 @@ TEST(ParallelExecutor, RunsIndependentStepsAtTheSameTime) {
     while (begun < 2) std::this_thread::yield();
     return Status::ok_status();
   });
-  EXPECT_TRUE(executor.run(dependencies(3, {{0, 1}, {0, 2}}), recorder).ok());
+  EXPECT_THAT(executor.run(dependencies(3, {{0, 1}, {0, 2}}), recorder), IsOk());
 }
 
 TEST(ParallelExecutor, RunsEverythingOnOneThread) {
@@ -96,7 +100,7 @@ TEST(ParallelExecutor, RunsEverythingOnOneThread) {
     order.push_back(step);
     return Status::ok_status();
   });
-  EXPECT_TRUE(executor.run(dependencies(4, {{0, 3}, {1, 3}}), recorder).ok());
+  EXPECT_THAT(executor.run(dependencies(4, {{0, 3}, {1, 3}}), recorder), IsOk());
   EXPECT_EQ(order, (std::vector<uint32_t>{0, 1, 3, 2}));
 }
 
@@ -115,7 +119,7 @@ TEST(ParallelExecutor, StartsNothingAfterAFailureAndRunsAgain) {
     ASSERT_EQ(status.message(), "it broke");
     ASSERT_EQ(failing.runs(2) + failing.runs(3), 0);
     Recorder working(4);
-    ASSERT_TRUE(executor.run(line, working).ok());
+    ASSERT_THAT(executor.run(line, working), IsOk());
     ASSERT_EQ(working.runs(3), 1);
   }
 }
@@ -141,7 +145,7 @@ TEST(ParallelExecutor, RunsNoSteps) {
   ThreadPool pool;
   ParallelExecutor executor(pool, 2);
   Recorder recorder(0);
-  EXPECT_TRUE(executor.run(dependencies(0, {}), recorder).ok());
+  EXPECT_THAT(executor.run(dependencies(0, {}), recorder), IsOk());
 }
 
 }  // namespace

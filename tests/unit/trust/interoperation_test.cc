@@ -8,10 +8,13 @@
 #include <string>
 
 #include "host/base/format.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust::interoperation_test {
 namespace {
+
+using test::IsOk;
 
 constexpr const char* kPassphrase = "correct horse";
 
@@ -34,9 +37,9 @@ class Interoperation : public ::testing::Test {
   void expect_verified_here(std::string_view signature_file) const {
     const PublicKey key = parse_public_key(read("key.pub")).value();
     const auto signature = parse_signature(read(signature_file));
-    ASSERT_TRUE(signature.ok()) << signature.status().message();
+    ASSERT_THAT(signature, IsOk());
     const std::string content = read("content");
-    EXPECT_TRUE(verify(*signature, key, as_bytes(content)).ok());
+    EXPECT_THAT(verify(*signature, key, as_bytes(content)), IsOk());
     EXPECT_EQ(signature->trusted_comment, "from the tool");
     EXPECT_FALSE(verify(*signature, key, as_bytes(content + "x")).ok());
   }
@@ -96,7 +99,7 @@ TEST_F(Interoperation, WeSignWithKeysOfTheTool) {
     const std::string file = read("key.key");
     ASSERT_EQ(needs_passphrase(file).value(), is_encrypted);
     const auto key = open_secret_key(file, is_encrypted ? kPassphrase : "");
-    ASSERT_TRUE(key.ok()) << key.status().message();
+    ASSERT_THAT(key, IsOk());
     EXPECT_EQ(key->public_key(), parse_public_key(read("key.pub")).value());
     folder_.write("content.minisig", to_text(key->sign(as_bytes("some content\n"), "ours")));
     EXPECT_TRUE(minisign("-V -p key.pub -m content")) << output();

@@ -6,11 +6,13 @@
 #include <ostream>
 #include <string>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust::minisign_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 // The key that signs the releases of minisign, from its documentation.
@@ -18,11 +20,11 @@ constexpr std::string_view kPublished = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1
 
 TEST(Minisign, ReadsAPublishedKey) {
   const auto key = decode_public_key(kPublished);
-  ASSERT_TRUE(key.ok()) << key.status().message();
+  ASSERT_THAT(key, IsOk());
   EXPECT_EQ(to_text(key->id), "E7620F1842B4E81F");
   EXPECT_EQ(encode_public_key(*key), kPublished);
   const auto again = parse_public_key(to_text(*key));
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(*again, *key);
   EXPECT_EQ(parse_key_id("e7620f1842b4e81f"), key->id);
   EXPECT_EQ(parse_key_id("e7620f1842b4e81"), std::nullopt);
@@ -33,9 +35,9 @@ TEST(Minisign, VerifiesWhatItSigned) {
   const SecretKey key = testing::make_key();
   const Signature made = key.sign(as_bytes("content"), "a trusted comment");
   const auto read = parse_signature(to_text(made));
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->trusted_comment, "a trusted comment");
-  EXPECT_TRUE(verify(*read, key.public_key(), as_bytes("content")).ok());
+  EXPECT_THAT(verify(*read, key.public_key(), as_bytes("content")), IsOk());
   EXPECT_THAT(verify(*read, key.public_key(), as_bytes("Content")).message(),
               HasSubstr("not a signature of this content"));
   EXPECT_THAT(verify(*read, testing::make_key().public_key(), as_bytes("content")).message(),

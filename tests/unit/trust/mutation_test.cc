@@ -83,7 +83,7 @@ TEST(Mutations, OfAPublicKeyNeverVerify) {
     auto mutated = parse_public_key(changed);
     if (!mutated.ok() || vouched(changed) == vouched(good)) continue;
     ++parsed;
-    mutated->id = key.public_key().id;  // an id is no proof
+    mutated->id = key.public_key().id;  // an id proves nothing
     if (mutated->bytes == key.public_key().bytes) continue;
     EXPECT_FALSE(verify(signature, *mutated, as_bytes(kContent)).ok()) << changed;
   }

@@ -6,11 +6,13 @@
 
 #include <cstdlib>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::trust::policy_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 TEST(Policy, HasThreeWords) {
@@ -30,7 +32,7 @@ TEST(Policy, TheStrictestCounts) {
 TEST(Policy, OfTheMachineIsOptional) {
   const ephost::test::TempDirectory folder;
   const auto policy = load_machine_policy(folder / "policy.yaml", Owner::kRootOrUser);
-  ASSERT_TRUE(policy.ok());
+  ASSERT_THAT(policy, IsOk());
   EXPECT_EQ(policy->signatures, SignaturePolicy::kOff);
   EXPECT_TRUE(policy->user_keys);
   EXPECT_EQ(policy->isolation, Isolation::kNone);
@@ -41,12 +43,12 @@ TEST(Policy, OfTheMachineIsRead) {
   const auto policy = load_machine_policy(
       folder.write("policy.yaml", "policy: 1\nsignatures: require\nuser_keys: false\n"),
       Owner::kRootOrUser);
-  ASSERT_TRUE(policy.ok()) << policy.status().message();
+  ASSERT_THAT(policy, IsOk());
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
   EXPECT_FALSE(policy->user_keys);
   const auto isolated =
       load_machine_policy(folder.write("policy.yaml", "policy: 1\nisolation: worker\n"));
-  ASSERT_TRUE(isolated.ok()) << isolated.status().message();
+  ASSERT_THAT(isolated, IsOk());
   EXPECT_EQ(isolated->isolation, Isolation::kWorker);
 }
 
@@ -72,7 +74,7 @@ TEST(Policy, OfTheMachineIsNotTakenFromOthers) {
   const ephost::test::TempDirectory folder;
   const std::filesystem::path file = folder.write("open/policy.yaml", "policy: 1\n");
   const auto load = [&] { return load_machine_policy(file, Owner::kRootOrUser).status(); };
-  EXPECT_TRUE(load().ok()) << load().message();
+  EXPECT_THAT(load(), IsOk());
   for (const std::filesystem::path& path : {file, file.parent_path()}) {
     const std::filesystem::perms before = std::filesystem::status(path).permissions();
     std::filesystem::permissions(path, std::filesystem::perms::all);
@@ -83,7 +85,7 @@ TEST(Policy, OfTheMachineIsNotTakenFromOthers) {
   }
   // Nor may others have removed it.
   std::filesystem::remove(file);
-  EXPECT_TRUE(load().ok()) << load().message();
+  EXPECT_THAT(load(), IsOk());
   std::filesystem::permissions(file.parent_path(), std::filesystem::perms::all);
   EXPECT_EQ(load().code(), StatusCode::kFail);
   std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all);

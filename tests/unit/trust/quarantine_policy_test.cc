@@ -8,12 +8,14 @@
 #include <string_view>
 
 #include "host/trust/policy.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::trust::quarantine_policy_test {
 namespace {
 
 using std::chrono::seconds;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -38,7 +40,7 @@ class QuarantinePolicies : public ::testing::Test {
 
 TEST_F(QuarantinePolicies, AreFailuresAndSeconds) {
   const auto policy = parse_quarantine_policy("2/60", "it");
-  ASSERT_TRUE(policy.ok()) << policy.status().message();
+  ASSERT_THAT(policy, IsOk());
   EXPECT_EQ(*policy, (QuarantinePolicy{2, seconds(60)}));
   EXPECT_EQ(quarantine_policy_text(*policy), "2/60");
   EXPECT_EQ(*parse_quarantine_policy("off", "it"), kOff);
@@ -63,7 +65,7 @@ TEST_F(QuarantinePolicies, AreAsStrictTogetherAsEachOfThem) {
 
 TEST_F(QuarantinePolicies, OfAProcessHaveADefault) {
   const auto process = quarantine_of_process(MachinePolicy());
-  ASSERT_TRUE(process.ok()) << process.status().message();
+  ASSERT_THAT(process, IsOk());
   EXPECT_EQ(process->policy, (QuarantinePolicy{3, seconds(600)}));
   EXPECT_THAT(process->origins, IsEmpty());
   EXPECT_EQ(of_process("policy: 1\n")->policy, process->policy);

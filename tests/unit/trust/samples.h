@@ -13,6 +13,7 @@
 #include "host/trust/secret_key.h"
 #include "host/trust/signed_facts.h"
 #include "host/trust/verifier.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::trust::testing {
@@ -50,7 +51,9 @@ struct Plugin {
     folder.write("plugin/acme.yaml.minisig", trust::to_text(signature));
   }
 
-  void trust(TrustedKey key) const { ASSERT_TRUE(add_trusted_key(folder / "user", key).ok()); }
+  void trust(TrustedKey key) const {
+    ASSERT_THAT(add_trusted_key(folder / "user", key), test::IsOk());
+  }
   void trust(const SecretKey& key) const { trust(TrustedKey{.key = key.public_key()}); }
 
   [[nodiscard]] Verifier verifier() const {

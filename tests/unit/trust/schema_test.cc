@@ -9,11 +9,13 @@
 #include "host/trust/policy.h"
 #include "host/trust/quarantine_policy.h"
 #include "host/trust/trusted_keys.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::trust::schema_test {
 namespace {
 
+using test::IsOk;
 using ::testing::SizeIs;
 
 // The block of the page that begins with `begin`.
@@ -30,7 +32,7 @@ TEST(TrustSchema, ThePolicyIsAccepted) {
   const ephost::test::TempDirectory folder;
   const auto policy =
       load_machine_policy(folder.write("policy.yaml", example("policy: 1\n")), Owner::kRootOrUser);
-  ASSERT_TRUE(policy.ok()) << policy.status().message();
+  ASSERT_THAT(policy, IsOk());
   EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
   EXPECT_EQ(policy->quarantine, (QuarantinePolicy{2, std::chrono::hours(1)}));
 }
@@ -40,7 +42,7 @@ TEST(TrustSchema, KeysAndRevocationsAreAccepted) {
   folder.write("key.yaml", example("trust: 1\n"));
   folder.write("revoked.yaml", example("revocations: 1\n"));
   const auto keys = load_trusted_keys({.user = folder.path()}, true);
-  ASSERT_TRUE(keys.ok()) << keys.status().message();
+  ASSERT_THAT(keys, IsOk());
   EXPECT_THAT(keys->keys, SizeIs(1));
   EXPECT_THAT(keys->revoked.keys, SizeIs(1));
   EXPECT_THAT(keys->revoked.files, SizeIs(1));

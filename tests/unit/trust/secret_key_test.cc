@@ -5,11 +5,13 @@
 
 #include <string>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust::secret_key_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 std::string write(const SecretKey& key, std::string_view passphrase) {
@@ -21,7 +23,7 @@ TEST(SecretKey, ComesBackFromItsFile) {
   const std::string file = write(key, "");
   EXPECT_FALSE(needs_passphrase(file).value());
   const auto read = open_secret_key(file, "");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->public_key(), key.public_key());
   EXPECT_EQ(to_text(read->sign(as_bytes("x"), "c")), to_text(key.sign(as_bytes("x"), "c")));
 }
@@ -31,7 +33,7 @@ TEST(SecretKey, IsEncryptedWithItsPassphrase) {
   const std::string file = write(key, "open sesame");
   EXPECT_TRUE(needs_passphrase(file).value());
   const auto read = open_secret_key(file, "open sesame");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->public_key(), key.public_key());
   EXPECT_THAT(open_secret_key(file, "open sesam").status().message(),
               HasSubstr("the passphrase is wrong"));

@@ -7,11 +7,13 @@
 
 #include "host/manifest/installation.h"
 #include "host/manifest/platform.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust::sign_manifest_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -28,7 +30,7 @@ TEST(CompleteManifest, AddsWhatTheManifestDoesNotState) {
   plugin.folder.write("plugin/config.yaml", "power: high\n");
   plugin.folder.write("plugin/acme.yaml.minisig", "");
   const auto completed = complete_manifest(plugin.manifest_file());
-  ASSERT_TRUE(completed.ok()) << completed.status().message();
+  ASSERT_THAT(completed, IsOk());
   EXPECT_THAT(completed->added, ElementsAre("sha256", "files"));
   EXPECT_TRUE(completed->text.starts_with(kManifest));
   EXPECT_EQ(completed->manifest.library_for("linux-x86_64")->sha256, sha256("library"));
@@ -56,7 +58,7 @@ TEST(CompleteManifest, ListsTheFolderThatTheLibraryIsInstalledIn) {
   install("acme/deps/libdependency.so");
   install("other/libother.so");
   const auto completed = complete_manifest(folder / "acme.yaml");
-  ASSERT_TRUE(completed.ok()) << completed.status().message();
+  ASSERT_THAT(completed, IsOk());
   EXPECT_THAT(completed->added, ElementsAre("sha256", "files"));
   EXPECT_THAT(completed->manifest.files, ElementsAre(Key("acme/deps/libdependency.so")));
 }
@@ -68,7 +70,7 @@ TEST(CompleteManifest, AddsNothingToACompleteOneWithoutAFinalNewline) {
   text.pop_back();
   plugin.folder.write("plugin/acme.yaml", text);
   const auto again = complete_manifest(plugin.manifest_file());
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_THAT(again->added, IsEmpty());
   EXPECT_EQ(again->text, text);
 }
@@ -79,7 +81,7 @@ TEST(CompleteManifest, NamesWhatItsFilesDoNotList) {
   plugin.folder.write("plugin/acme.yaml", complete_manifest(plugin.manifest_file())->text);
   plugin.folder.write("plugin/later.bin", "later");
   const auto again = complete_manifest(plugin.manifest_file());
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_THAT(again->added, IsEmpty());
   EXPECT_THAT(again->uncovered, ElementsAre("later.bin"));
 }
@@ -89,7 +91,7 @@ TEST(CompleteManifest, LeavesACompleteOneAlone) {
   plugin.folder.write("plugin/data.bin", "data");
   plugin.folder.write("plugin/acme.yaml", complete_manifest(plugin.manifest_file())->text);
   const auto again = complete_manifest(plugin.manifest_file());
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_THAT(again->added, IsEmpty());
   EXPECT_EQ(again->text, plugin.manifest_text());
 }
@@ -117,7 +119,7 @@ TEST(CompleteManifest, TakesNoFilesFromAFolderOfSeveralPlugins) {
   plugin.folder.write("plugin/other.bin", "");
   plugin.folder.write("plugin/other.yaml.minisig", "");
   const auto completed = complete_manifest(plugin.manifest_file());
-  ASSERT_TRUE(completed.ok()) << completed.status().message();
+  ASSERT_THAT(completed, IsOk());
   EXPECT_THAT(completed->added, ElementsAre("sha256"));
   EXPECT_THAT(completed->uncovered, ElementsAre("data.bin"));
 }
@@ -132,7 +134,7 @@ TEST(CompleteManifest, KnowsLibrariesOfOtherPlatforms) {
   };
   const std::string host(manifest::host_platform());
   const auto has_checksum = [](const Result<CompletedManifest>& completed, std::string_view of) {
-    EXPECT_TRUE(completed.ok()) << completed.status().message();
+    EXPECT_THAT(completed, IsOk());
     return completed.ok() && completed->manifest.library_for(of)->sha256.has_value();
   };
   // In another package, under another name or the same.

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::trust::signed_facts_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 TEST(SignedFacts, ComeBackFromTheirText) {
@@ -20,19 +23,19 @@ TEST(SignedFacts, ComeBackFromTheirText) {
             "timestamp:1800000000\tfile:acme.yaml\thashed\tprovider:AcmeExecutionProvider\t"
             "version:1.2.3\texpires:2030-03-17T17:46:40Z\tfiles:00ff");
   const auto read = parse_signed_facts(text);
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(to_text(*read), text);
 }
 
 TEST(SignedFacts, AnyCommentOfMinisignWillDo) {
   EXPECT_EQ(parse_signed_facts("timestamp:1700000000\tfile:a\thashed")->time, 1'700'000'000);
   EXPECT_EQ(parse_signed_facts("whatever I like")->time, std::nullopt);
-  EXPECT_TRUE(parse_signed_facts("").ok());
+  EXPECT_THAT(parse_signed_facts(""), IsOk());
 }
 
 TEST(SignedFacts, CannotSmuggleInAField) {
   const auto read = parse_signed_facts(to_text(SignedFacts{.file = "a\texpires:2099-01-01"}));
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->expires, std::nullopt);
 }
 

@@ -8,12 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust::trusted_keys_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -26,7 +28,7 @@ class TrustedKeysTest : public ::testing::Test {
   [[nodiscard]] std::string error() const { return load().status().message(); }
   void add(std::string_view folder, TrustedKey key) const {
     const Status added = add_trusted_key(folder_ / folder, key);
-    ASSERT_TRUE(added.ok()) << added.message();
+    ASSERT_THAT(added, IsOk());
   }
 
   ephost::test::TempDirectory folder_;
@@ -34,7 +36,7 @@ class TrustedKeysTest : public ::testing::Test {
 
 TEST_F(TrustedKeysTest, ThereNeedNotBeAny) {
   const auto keys = load();
-  ASSERT_TRUE(keys.ok());
+  ASSERT_THAT(keys, IsOk());
   EXPECT_THAT(keys->keys, SizeIs(0));
 }
 
@@ -42,7 +44,7 @@ TEST_F(TrustedKeysTest, AreNotMissedBecauseOfAShortSuffix) {
   add("user", {.key = testing::make_key().public_key()});
   folder_.write("user/list.yml", "revocations: 1\nfiles: [\"" + std::string(64, 'a') + "\"]\n");
   const auto keys = load();
-  ASSERT_TRUE(keys.ok()) << keys.status().message();
+  ASSERT_THAT(keys, IsOk());
   EXPECT_THAT(keys->revoked.files, ElementsAre(std::string(64, 'a')));
 }
 
@@ -51,7 +53,7 @@ TEST_F(TrustedKeysTest, CountWhateverTheUmaskIs) {
   add("config/ephost/trust", {.key = testing::make_key().public_key()});
   ::umask(before);
   const auto keys = load_trusted_keys({.user = folder_ / "config/ephost/trust"}, true);
-  ASSERT_TRUE(keys.ok()) << keys.status().message();
+  ASSERT_THAT(keys, IsOk());
   EXPECT_THAT(keys->keys, SizeIs(1));
 }
 
@@ -63,7 +65,7 @@ TEST_F(TrustedKeysTest, ComeBackAsTheyWereAdded) {
                          .expires = 1'900'000'000};
   add("user", added);
   const auto read = load();
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   ASSERT_THAT(read->keys, SizeIs(1));
   const TrustedKey& key = read->keys.front();
   EXPECT_EQ(key.key, added.key);
@@ -79,7 +81,7 @@ TEST_F(TrustedKeysTest, AreTheMachinesFirst) {
   add("user", {.key = testing::make_key().public_key(), .name = "mine"});
   add("machine", {.key = testing::make_key().public_key(), .name = "ours"});
   const auto all = load();
-  ASSERT_TRUE(all.ok()) << all.status().message();
+  ASSERT_THAT(all, IsOk());
   ASSERT_THAT(all->keys, SizeIs(2));
   EXPECT_EQ(all->keys.front().name, "ours");
   EXPECT_TRUE(all->keys.front().is_machine);
@@ -94,7 +96,7 @@ TEST_F(TrustedKeysTest, MayBePublicKeyFiles) {
   folder_.write("user/acme.pub", to_text(key));
   folder_.write("user/README", "not a key");
   const auto read = load();
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   ASSERT_THAT(read->keys, SizeIs(1));
   EXPECT_EQ(read->keys.front().key, key);
   EXPECT_EQ(read->keys.front().name, "acme");
@@ -122,7 +124,7 @@ TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayReplaceTheirFolder) {
   fs::create_directory_symlink("open/keys", folder_ / "user");
   fs::create_directory(folder_ / "open/keys");
   fs::permissions(folder_ / "open/keys", fs::perms::owner_all);
-  EXPECT_TRUE(load().ok()) << error();
+  EXPECT_THAT(load(), IsOk()) << error();
   fs::permissions(folder_ / "open", fs::perms::all);
   EXPECT_EQ(load().status().code(), StatusCode::kFail);
   EXPECT_THAT(error(), HasSubstr("the folder \"" + (folder_ / "open").string() + "\""));
@@ -143,7 +145,7 @@ TEST_F(TrustedKeysTest, AreRefusedWhereOthersMayWrite) {
       EXPECT_THAT(error(), HasSubstr("others may write it"));
       EXPECT_THAT(error(), HasSubstr("chmod go-w"));
       fs::permissions(path, others, fs::perm_options::remove);
-      EXPECT_TRUE(load().ok());
+      EXPECT_THAT(load(), IsOk());
     }
   }
 }
@@ -181,10 +183,10 @@ TEST_F(TrustedKeysTest, AreReadStrictly) {
 TEST_F(TrustedKeysTest, RevocationsAddUp) {
   const KeyId one = testing::make_key().public_key().id;
   const std::string sha256(64, 'a');
-  ASSERT_TRUE(revoke(folder_ / "user", {.keys = {one}}).ok());
-  ASSERT_TRUE(revoke(folder_ / "user", {.files = {sha256}}).ok());
+  ASSERT_THAT(revoke(folder_ / "user", {.keys = {one}}), IsOk());
+  ASSERT_THAT(revoke(folder_ / "user", {.files = {sha256}}), IsOk());
   const auto read = load(false);
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_THAT(read->revoked.keys, ElementsAre(one));
   EXPECT_THAT(read->revoked.files, ElementsAre(sha256));
 }

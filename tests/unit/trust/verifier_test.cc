@@ -5,12 +5,14 @@
 
 #include <filesystem>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust::verifier_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::make_key;
@@ -28,7 +30,7 @@ TEST(Verifier, AcceptsWhatATrustedKeySigned) {
   plugin.trust({.key = key.public_key(), .name = "Acme"});
   plugin.sign(key, {.time = 1, .provider = "AcmeExecutionProvider", .version = "1.2.3"});
   const SignatureState state = plugin.examine();
-  EXPECT_TRUE(state.status.ok()) << state.status.message();
+  EXPECT_THAT(state.status, IsOk());
   EXPECT_EQ(state.summary(), "signed by " + to_text(key.public_key().id) + " (Acme)");
 }
 
@@ -94,11 +96,11 @@ TEST(Verifier, LetsSignaturesAndKeysExpire) {
   plugin.trust({.key = key.public_key(), .expires = 2'000});
   plugin.sign(key, {.expires = 1'000});
   plugin.now = 999;
-  EXPECT_TRUE(plugin.examine().status.ok());
+  EXPECT_THAT(plugin.examine().status, IsOk());
   plugin.now = 1'000;
   EXPECT_THAT(problem(plugin), HasSubstr("it expired on 1970-01-01T00:16:40Z"));
   plugin.sign(key);
-  EXPECT_TRUE(plugin.examine().status.ok());
+  EXPECT_THAT(plugin.examine().status, IsOk());
   plugin.now = 2'000;
   EXPECT_THAT(problem(plugin), HasSubstr("is trusted until 1970-01-01T00:33:20Z only"));
 }
@@ -123,7 +125,7 @@ TEST(Verifier, KeepsProvidersToTheirPinnedKeys) {
               AllOf(HasSubstr("is not the one that AcmeExecutionProvider is pinned to"),
                     HasSubstr(to_text(pinned.public_key().id))));
   plugin.sign(pinned);
-  EXPECT_TRUE(plugin.examine().status.ok());
+  EXPECT_THAT(plugin.examine().status, IsOk());
 }
 
 TEST(Verifier, RevocationWinsOverEverything) {
@@ -131,8 +133,8 @@ TEST(Verifier, RevocationWinsOverEverything) {
   const SecretKey key = make_key();
   plugin.trust(key);
   plugin.sign(key);
-  ASSERT_TRUE(plugin.examine().status.ok());
-  ASSERT_TRUE(revoke(plugin.folder / "user", {.keys = {key.public_key().id}}).ok());
+  ASSERT_THAT(plugin.examine().status, IsOk());
+  ASSERT_THAT(revoke(plugin.folder / "user", {.keys = {key.public_key().id}}), IsOk());
   EXPECT_THAT(problem(plugin), HasSubstr("was revoked"));
   EXPECT_TRUE(plugin.examine().is_revoked);
   EXPECT_EQ(plugin.examine().summary(), "revoked");
@@ -147,10 +149,10 @@ TEST(Verifier, RevokesFilesWhoeverSignsThem) {
                                               "sha256: { linux-x86_64: " + library +
                                               " }\nfiles: { kernel.bin: " + kernel + " }\n");
   plugin.sign(key);
-  ASSERT_TRUE(plugin.examine().status.ok()) << plugin.examine().status.message();
+  ASSERT_THAT(plugin.examine().status, IsOk());
   const std::string text = plugin.manifest_text();
   for (const std::string& file : {library, kernel, sha256_of(as_bytes(text)).value()}) {
-    ASSERT_TRUE(revoke(plugin.folder / "user", {.files = {file}}).ok());
+    ASSERT_THAT(revoke(plugin.folder / "user", {.files = {file}}), IsOk());
     EXPECT_THAT(problem(plugin), HasSubstr(file));
     EXPECT_TRUE(plugin.examine().is_revoked);
     fs::remove(plugin.folder / "user" / "revoked.yaml");
@@ -235,7 +237,8 @@ TEST_F(ModelSignature, IsNotMadeWithAKeyForPlugins) {
 TEST_F(ModelSignature, RevokesFiles) {
   const ModelFiles files{{"a.bin", as_bytes("a")}};
   sign(files);
-  ASSERT_TRUE(revoke(plugin_.folder / "user", {.files = {sha256_of(as_bytes("a")).value()}}).ok());
+  ASSERT_THAT(revoke(plugin_.folder / "user", {.files = {sha256_of(as_bytes("a")).value()}}),
+              IsOk());
   EXPECT_THAT(problem(files), HasSubstr("was revoked"));
 }
 

@@ -23,7 +23,8 @@ bool lies_below(const fs::path& base, const fs::path& path) {
   return std::mismatch(base.begin(), base.end(), path.begin(), path.end()).first == base.end();
 }
 
-// A link with a missing target: whoever creates the target later decides where the link leads.
+// A link with a missing target: the process that creates the target later decides where the link
+// leads.
 bool has_dangling_link(fs::path base, const fs::path& relative) {
   std::error_code error;
   for (const fs::path& part : relative) {

@@ -1,6 +1,6 @@
-// Opens a file by a relative path from an untrusted source (external data of a model, an EPContext
-// binary, a manifest's library) and guarantees that it lies inside the folder it belongs to, even
-// if another process replaces files and links in that folder at the same time.
+// Safe opening of files by relative paths from untrusted sources (external data of a model, an
+// EPContext binary, a manifest's library): a file is guaranteed to lie inside the folder it belongs
+// to, even if another process replaces files and links in that folder at the same time.
 #pragma once
 
 #include <ephost/status.h>

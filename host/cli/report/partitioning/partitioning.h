@@ -1,4 +1,4 @@
-// Renders a partitioning (ephost/partition_model.h) as text, Graphviz and HTML: whole documents as
+// A partitioning (ephost/partition_model.h) rendered as text, Graphviz and HTML: whole documents as
 // strings. Names in it may be anything: they are escaped.
 #pragma once
 

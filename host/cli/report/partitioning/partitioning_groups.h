@@ -1,4 +1,4 @@
-// Puts the nodes of a partitioned graph into groups, for the picture of it: each partition is one,
+// Groups of the nodes of a partitioned graph, for the picture of it: each partition is one,
 // and so are nodes with kernels of the same provider that lie between the same partitions.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace ephost::cli {
 
 struct NodeGroup {
-  std::string provider;   // empty: nobody takes the nodes
+  std::string provider;   // empty: no provider takes the nodes
   std::string partition;  // empty: kernels
 };
 

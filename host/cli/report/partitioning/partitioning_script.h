@@ -1,4 +1,5 @@
-// Draws a page about a partitioning: the graph of its groups, a filter, its nodes, and reasons.
+// Script of the page about a partitioning: the graph of its groups, a filter, its nodes, and
+// reasons.
 #pragma once
 
 #include <string_view>

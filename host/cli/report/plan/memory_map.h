@@ -1,4 +1,4 @@
-// Draws a plan as one HTML page without external resources: memory against time with one box for
+// A plan drawn as one HTML page without external resources: memory against time with one box for
 // each value, a lane with the steps of each provider, and their order. Plain data in, text out.
 #pragma once
 
@@ -20,7 +20,7 @@ struct MapBox {
   uint64_t offset = 0;
   uint64_t size = 0;
   bool is_workspace = false;
-  // Of the workspace of a partition: what is known of its inside, as in MapStep.
+  // The values inside of a partition's workspace, as in MapStep.
   uint64_t inner_values = 0;
   uint64_t inner_live = 0;
 };
@@ -44,7 +44,7 @@ struct MapStep {
   uint64_t live = 0;       // bytes in the blocks while it runs
   uint64_t workspace = 0;  // of these
   uint64_t weights = 0;    // bytes of the constants that it reads
-  // Of a partition: values inside of it, and the most bytes of them that are alive at a time.
+  // For a partition: the values inside of it, and the most bytes of them that are alive at a time.
   uint64_t inner_values = 0;
   uint64_t inner_live = 0;
 };

@@ -1,4 +1,5 @@
-// Draws a page about a plan: memory against time, the steps of each provider in a lane, the order.
+// Script of the page about a plan: memory against time, the steps of each provider in a lane, the
+// order.
 #pragma once
 
 #include <string_view>

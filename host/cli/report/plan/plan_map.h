@@ -1,4 +1,4 @@
-// Turns plans into data for the picture of them (memory_map.h).
+// Plans as data for the picture of them (memory_map.h).
 #pragma once
 
 #include <ephost/place_buffers.h>

@@ -1,4 +1,4 @@
-// How long the steps of a plan took, according to the profile of a session (session.profile_file).
+// Times of the steps of a plan from the profile of a session (session.profile_file).
 #pragma once
 
 #include <ephost/plan_model.h>
@@ -10,8 +10,8 @@
 namespace ephost::cli {
 
 // Seconds by step: the median over the runs that the profile has. INVALID_ARGUMENT for text that is
-// no profile, and for one that lacks a step of the plan, as that of another model or of other
-// options does. `name` is how messages speak of the profile.
+// not a profile, and for one that lacks a step of the plan, as that of another model or of other
+// options does. `name` is what messages call the profile.
 [[nodiscard]] Result<std::vector<double>> step_times(std::string_view profile,
                                                      std::string_view name, const GraphPlan& plan);
 

@@ -1,5 +1,5 @@
-// How the C++ API reaches the library: the table of its functions, and what every call does with
-// statuses, texts and reports.
+// Access of the C++ API to the library: the table of its functions, and the conversion of statuses,
+// texts and reports.
 #pragma once
 
 #include <ephost/c_api.h>

@@ -53,7 +53,7 @@ inline void call_progress(void* context, const char* provider, double fraction,
   }
 }
 
-// As the C API states a severity that need not be stated.
+// An optional severity as the C API has it.
 inline int32_t stated(std::optional<LoggingLevel> level) {
   return level ? static_cast<int32_t>(*level) + 1 : 0;
 }

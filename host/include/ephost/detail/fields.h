@@ -1,4 +1,4 @@
-// How records of the C API and plain values of the C++ API become each other: each pair of types
+// Conversion between records of the C API and plain values of the C++ API: each pair of types
 // lists its pairs of fields once (records.h), and both directions follow the list. Reading is here;
 // the library has the other direction.
 #pragma once

@@ -1,4 +1,4 @@
-// What a run hands over to the C API without allocating memory in the usual case.
+// Arguments of a run for the C API, made without allocating memory in the usual case.
 #pragma once
 
 #include <ephost/c_api.h>

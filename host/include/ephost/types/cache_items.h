@@ -1,4 +1,4 @@
-// What a cache store holds.
+// Contents of a cache store.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the cache store did for a session. A session with the configuration entry `ep.cache_dir`
+// The use of the cache store by a session. A session with the configuration entry `ep.cache_dir`
 // looks there for what its providers compiled earlier; `ep.cache_max_bytes` and
 // `ep.cache_max_age_days` limit the size and the age of the store.
 #pragma once

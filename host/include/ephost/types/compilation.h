@@ -31,7 +31,7 @@ using EpContextDataWriteFunction =
 
 // Location of the data of an initializer in a file beside the model.
 struct ExternalInitializerInfo {
-  std::string file_path;  // as the model states it
+  std::string file_path;  // as given in the model
   uint64_t file_offset = 0;
   uint64_t byte_size = 0;
 };
@@ -79,7 +79,7 @@ struct ModelCompilationOptions {
   std::filesystem::path ep_context_binary_folder;
   std::string ep_context_binary_model_name;
   // Receives these binaries instead of the file system, before the model is written. compile_model
-  // returns its failure unchanged. The model states the checksums of what the function receives.
+  // returns its failure unchanged. The model has the checksums of what the function receives.
   EpContextDataWriteFunction ep_context_data_write_func;
 
   // Name of a file beside the model for the remaining initializers. Not set:

@@ -1,4 +1,4 @@
-// Plain values about configuration entries: which there are, and what each is for.
+// Descriptions of the configuration entries.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace ephost {
 
-// Who reads an entry.
+// The part of the host that reads an entry.
 enum class ConfigScope : int32_t {
   kSession = 0,  // SessionOptions::add_config_entry
   kRun = 1,      // RunOptions::add_config_entry

@@ -1,4 +1,4 @@
-// What a check of a context model found.
+// The report of a check of a context model.
 #pragma once
 
 #include <ephost/types/session_options.h>
@@ -40,17 +40,17 @@ struct ContextNodeReport {
   bool main_context = true;  // it has a payload; otherwise that of `primary` serves
   bool embedded = true;
   std::string primary;  // partition_name of the node with the payload
-  std::string file;     // of the payload, as the model states it; empty: embedded
+  std::string file;     // of the payload, as given in the model; empty: embedded
   std::optional<uint64_t> payload_bytes;
   std::string checksum;  // of the payload: "ok", "missing file", ...
   std::string sdk_version;
   std::string hardware_architecture;
 };
 
-// What nodes of one `source` have in common whose payloads state the same compatibility.
+// The nodes of one `source` whose payloads have the same compatibility.
 struct ContextSourceReport {
   std::string source;
-  std::string compatibility;  // as the model states it
+  std::string compatibility;  // as given in the model
   std::string provider;       // that accepts the source; empty: none is installed
   std::string verdict;        // "optimal", "unsupported", ...
 };

@@ -35,7 +35,7 @@ struct EnvironmentOptions {
   // Whether EPHOST_PLUGIN_PATH and the data directories of the user and the system are searched
   // too. The environment is ignored in a privileged process whatever this says.
   bool search_default_directories = true;
-  // A call of a plugin that takes longer is named in the log, while it goes on: provider, function
+  // A call of a plugin that takes longer is named in the log, while it lasts: provider, function
   // and node, at this time, at twice this time, and so on. 0: never. With several environments in
   // the process the shortest one counts for all.
   std::chrono::milliseconds call_warning = std::chrono::seconds(10);
@@ -77,7 +77,7 @@ struct AbiVersions {
   uint32_t minor_max = 0;
 };
 
-// A kind of device that a plugin can drive; texts that its manifest does not state are empty.
+// A kind of device that a plugin can drive; texts that its manifest does not give are empty.
 struct DeviceKind {
   std::string type;  // "cpu", "gpu", "npu" or "other"
   std::string vendor;

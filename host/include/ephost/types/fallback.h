@@ -1,4 +1,4 @@
-// What became of a partition that its provider could not handle.
+// Fallbacks: what replaced a partition that its provider could not handle.
 #pragma once
 
 #include <ephost/status.h>

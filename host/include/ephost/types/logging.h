@@ -1,4 +1,5 @@
-// Where the messages of environments, sessions and plugins go, and which are dropped.
+// Log messages of environments, sessions and plugins: severities, and the function that receives
+// them.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +24,10 @@ enum class LoggingLevel : int32_t { kVerbose = 0, kInfo = 1, kWarning = 2, kErro
 // All texts last for the call only.
 struct LogMessage {
   LoggingLevel severity = LoggingLevel::kWarning;
-  // Who speaks: "ephost", or the type name of a provider.
+  // Where the message comes from: "ephost", or the type name of a provider.
   std::string_view category;
-  // Of the session (SessionOptions::set_log_id) or the environment, followed in a run with a tag by
-  // a colon and the tag; may be empty.
+  // The log id of the session (SessionOptions::set_log_id) or the environment, followed in a run
+  // with a tag by a colon and the tag; may be empty.
   std::string_view log_id;
   // "host/session/session.cc:120"; empty for messages of plugins.
   std::string_view code_location;

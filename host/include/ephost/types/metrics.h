@@ -1,4 +1,4 @@
-// What an environment has counted: named numbers and distributions, in the model of Prometheus.
+// Metrics of an environment: named numbers and distributions, in the model of Prometheus.
 // The names and what they mean are listed in host/include/README.md (Metrics).
 #pragma once
 
@@ -20,7 +20,7 @@ struct MetricSample {
   std::vector<std::pair<std::string, std::string>> labels;  // name and value
   uint64_t value = 0;                                       // of a histogram: all observations
   double sum = 0;                                           // of a histogram: of what was observed
-  // Of a histogram: beside `bounds`, the number of observations of at most that much.
+  // For a histogram, beside `bounds`: the number of observations of at most that much.
   std::vector<uint64_t> buckets;
 };
 

@@ -1,4 +1,4 @@
-// What a model states about itself.
+// The metadata of a model.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace ephost {
 
-// A plain value. Texts are as the model has them, of any content, and empty where it states none.
+// A plain value. Texts are as the model has them, of any content, and empty where it has none.
 struct ModelMetadata {
   std::string producer_name;
   std::string graph_name;
   std::string domain;
   std::string description;        // of the model
   std::string graph_description;  // of its main graph
-  int64_t version = 0;            // 0 where the model states none
+  int64_t version = 0;            // 0 where the model has none
   // In the model's order; each key once.
   std::vector<std::pair<std::string, std::string>> custom_metadata_map;
 

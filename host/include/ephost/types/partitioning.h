@@ -1,4 +1,4 @@
-// How a model is divided among providers: which provider takes which node, and why another one
+// The partitioning of a model among providers: which provider takes which node, and why another one
 // does not.
 #pragma once
 
@@ -15,7 +15,7 @@ struct PartitionedNode {
   std::string name;  // may be empty
   std::string op;    // "Conv", or "com.microsoft.FusedConv" outside of ai.onnx
   int32_t since_version = 0;
-  std::string description;           // as messages speak of it, e.g. "Conv node "conv1""
+  std::string description;           // its name in messages, e.g. "Conv node "conv1""
   std::string provider;              // empty: no provider takes it
   std::string partition;             // empty: a kernel for the single node
   std::vector<uint32_t> refusals;    // indices into GraphPartitioning::refused_claims, ascending
@@ -68,7 +68,7 @@ struct GraphPartitioning {
 // A call of a function of the model that no provider takes, and that its body replaced.
 struct InlinedFunction {
   std::string path;  // of the graph that the call was in; empty: the model's own
-  std::string call;  // as messages speak of it
+  std::string call;  // its name in messages
   std::string domain;
   uint64_t nodes = 0;  // of the body
 };

@@ -14,7 +14,7 @@ struct PlannedStep {
   uint32_t node = 0;                // id of the node; of a partition its first node
   std::string name;                 // of the node, may be empty; of a partition "partition NAME"
   std::string op;                   // e.g. "Conv", "com.example.Custom"; of a partition "3 nodes"
-  std::string description;          // as messages speak of it
+  std::string description;          // its name in messages
   std::string partition;            // empty: a kernel for a single node
   std::vector<std::string> inputs;  // empty names: optional ones that are left out
   std::vector<std::string> outputs;

@@ -1,4 +1,4 @@
-// What a loaded plugin offers: devices, options, kernels, operators that it defines.
+// The description of a loaded plugin: devices, options, kernels, operators that it defines.
 #pragma once
 
 #include <ephost/element_type.h>
@@ -41,7 +41,7 @@ struct KernelTypeRule {
 struct KernelDescription {
   std::string op_type;
   std::string domain;  // empty: ai.onnx
-  // Of the operator set, both included. No `until_version`: all later ones.
+  // Versions of the operator set, both included. No `until_version`: all later ones.
   int32_t since_version = 0;
   std::optional<int32_t> until_version;
   std::vector<KernelTypeRule> types;

@@ -1,4 +1,4 @@
-// What a selection file chooses, and what is wrong with it.
+// The report on a selection file: its choices and its problems.
 #pragma once
 
 #include <ephost/types/session_options.h>
@@ -25,8 +25,8 @@ struct SelectionFinding {
 
 // A provider of the selection, with the plugin that the selection chooses for it.
 struct SelectedProvider {
-  std::string name;           // as the file states it
-  std::string version_range;  // as the file states it; empty: any
+  std::string name;           // as given in the file
+  std::string version_range;  // as given in the file; empty: any
   OptionList options;
   std::vector<std::string> devices;
   bool is_appended = false;  // not in the file: the CPU provider, which every session has

@@ -31,9 +31,9 @@ struct ValueDescription {
   ValueKind kind = ValueKind::kTensor;
   bool is_optional = false;  // it may be without value
   bool has_default = false;  // of an input: the model has an initializer for it
-  // Of a tensor; of the tensors in a sequence, and of a map's keys.
+  // The type of a tensor's elements, of those in a sequence, or of a map's keys.
   ElementType element_type = ElementType::kUndefined;
-  // Of a tensor.
+  // Only for tensors.
   bool has_shape = false;
   std::vector<int64_t> shape;          // -1 where the extent is open
   std::vector<std::string> dim_names;  // beside `shape`; the symbol of an open extent, or empty
@@ -43,8 +43,8 @@ struct ValueDescription {
 struct RunOptions {
   // Set it to true from another thread to end the run with CANCELLED. Borrowed.
   const std::atomic<bool>* cancelled = nullptr;
-  // Ends the run with DEADLINE_EXCEEDED once it has passed. Providers hear of it, and look at it
-  // while they compute as far as they look at a cancellation.
+  // Ends the run with DEADLINE_EXCEEDED once it has passed. Providers are told about it, and those
+  // that check for a cancellation while they compute check it too.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   // Names the run in what providers log, in the id of its messages (LogMessage::log_id) and in the
   // session's profile; any text.

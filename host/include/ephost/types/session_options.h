@@ -24,16 +24,16 @@ struct ProviderRequest {
   std::string name;           // provider name or short name
   std::string version_range;  // e.g. ">=1.2, <2"; empty: any
   OptionList options;
-  // The devices that the provider shall use, in this order: each is the id of an EpDevice, or a
+  // The devices that the provider is to use, in this order: each is the id of an EpDevice, or a
   // type ("npu": all of them), or a type and a number from 0 ("gpu:1"). Virtual devices are only
   // found by their id. Creating a session fails with ENGINE_ERROR if one is not there. Empty: all
   // devices that are not virtual.
   std::vector<std::string> devices;
 };
 
-// The content of a binary of the context cache. `owner` keeps the bytes alive as long as somebody
-// holds it; without an owner they need only last for the call, and are copied. Bytes that start at
-// a multiple of 64 and have an owner are used where they lie.
+// The content of a binary of the context cache. `owner` keeps the bytes alive as long as it is
+// held; without an owner they need only last for the call, and are copied. Bytes that start at a
+// multiple of 64 and have an owner are used where they lie.
 struct EpContextData {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -50,7 +50,7 @@ enum class ExecutionMode { kSequential, kParallel };
 
 // A file of a model's external data that is in memory.
 struct FileInMemory {
-  std::string name;  // as the model states its location
+  std::string name;  // as the model gives its location
   // Borrowed: the caller keeps them as long as the session lives.
   std::span<const std::byte> bytes;
 };

@@ -1,4 +1,4 @@
-// What a provider has of a model: in a session, in a specialisation, or where the model was
+// A provider and its share of a model: in a session, in a specialisation, or where the model was
 // compiled.
 #pragma once
 
@@ -12,9 +12,9 @@ namespace ephost {
 struct SessionProvider {
   std::string name;  // e.g. "CPUExecutionProvider"
   std::filesystem::path library;
-  // Of the model as it is compiled, in all graphs that the host runs: nodes that are its own,
-  // whether in partitions or alone. A session does not count its specialisations, which have counts
-  // of their own; a compilation counts all models that it writes.
+  // The provider's nodes of the model as it is compiled, in all graphs that the host runs, whether
+  // in partitions or alone. A session does not count its specialisations, which have counts of
+  // their own; a compilation counts all models that it writes.
   uint64_t node_count = 0;
   // Nodes of the model with open shapes that it would take, or run better, if the extents of inputs
   // were fixed.

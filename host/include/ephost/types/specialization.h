@@ -1,4 +1,4 @@
-// What a session has specialised its model for: the extents of inputs that it fixed, because a
+// A specialisation of a session's model: the extents of inputs that it fixed, because a
 // provider wished for that.
 #pragma once
 

@@ -7,11 +7,10 @@
 
 namespace ephost {
 
-// A plain value. Sessions may state other numbers of threads; one that states affinities or
-// spinning has threads of its own (session.intra_op_thread_affinities,
-// session.intra_op.allow_spinning).
+// A plain value. Sessions may set other numbers of threads; one that sets affinities or spinning
+// has threads of its own (session.intra_op_thread_affinities, session.intra_op.allow_spinning).
 struct ThreadingOptions {
-  // What sessions have that do not state it; 0: one for each processor.
+  // The default of sessions; 0: one for each processor.
   uint32_t intra_op_num_threads = 0;
   uint32_t inter_op_num_threads = 0;
   // Which logical processors each thread but the calling one runs on; see

@@ -1,4 +1,4 @@
-// What a value file does not state about its value.
+// The form of a value that its file does not have.
 #pragma once
 
 #include <ephost/element_type.h>
@@ -6,11 +6,11 @@
 
 namespace ephost {
 
-// What the message does not state about its value; take it from the model's ValueDescription.
+// The form of a value that the message does not have; take it from the model's ValueDescription.
 struct ValueForm {
   ValueKind kind = ValueKind::kTensor;
   bool is_optional = false;
-  // Of the tensors in a sequence; needed only where it is empty.
+  // The type of the tensors in a sequence; needed only where it is empty.
   ElementType element_type = ElementType::kUndefined;
 };
 

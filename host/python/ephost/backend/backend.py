@@ -125,8 +125,8 @@ def _value_of(given: Any, description: _ephost.ValueDescription | None) -> _epho
 
 
 def _tensor_of(array: np.ndarray, stated: int) -> _ephost.Value:
-    """Of an array as the package onnx has it for elements of this type, among them float32 for the types of at most 16
-    bits that numpy lacks, or the bits of bfloat16 as uint16."""
+    """A value from an array as the package onnx has it for elements of this type, among them float32 for the types
+    of at most 16 bits that numpy lacks, or the bits of bfloat16 as uint16."""
     if stated not in _dtypes.EXTENSIONS or _dtypes.extension_of(array.dtype):
         return _values.of_array(array)
     if array.dtype.itemsize * 8 == _ephost.element_bits(stated):

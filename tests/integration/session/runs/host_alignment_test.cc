@@ -124,7 +124,7 @@ TEST(HostAlignmentSession, RefusesWhatIsNoAlignment) {
     ASSERT_TRUE(session.ok()) << session.status().to_string();
     ASSERT_FALSE(session->fallbacks().empty());
     EXPECT_THAT(session->fallbacks()[0].reason.message(),
-                HasSubstr("ScriptedExecutionProvider states a host_alignment of " + alignment +
+                HasSubstr("ScriptedExecutionProvider reports a host_alignment of " + alignment +
                           " for a computation; it has to be a power of two of at most 2097152"));
   }
 }

@@ -15,6 +15,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/temporary_files.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::atomic_file_test {
@@ -22,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::FaultyFileSystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -38,13 +40,13 @@ int64_t entries_of(const fs::path& directory) {
 TEST(AtomicFile, AppearsOnlyAtCommit) {
   TempDirectory dir;
   Result<AtomicFile> file = AtomicFile::create(dir / "out");
-  ASSERT_TRUE(file.ok());
-  ASSERT_TRUE(file->append(as_bytes("one ")).ok());
-  ASSERT_TRUE(file->append(as_bytes("two")).ok());
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT(file->append(as_bytes("one ")), IsOk());
+  ASSERT_THAT(file->append(as_bytes("two")), IsOk());
   EXPECT_FALSE(fs::exists(dir / "out"));
   EXPECT_EQ(content_of(file->temporary_path()), "one two");
   EXPECT_EQ(file->size(), 7U);
-  ASSERT_TRUE(file->commit().ok());
+  ASSERT_THAT(file->commit(), IsOk());
   EXPECT_EQ(content_of(dir / "out"), "one two");
   EXPECT_EQ(entries_of(dir.path()), 1);
 }
@@ -54,8 +56,8 @@ TEST(AtomicFile, LeavesNothingWithoutCommit) {
   dir.write("out", "old");
   {
     Result<AtomicFile> file = AtomicFile::create(dir / "out");
-    ASSERT_TRUE(file.ok());
-    ASSERT_TRUE(file->append(as_bytes("new")).ok());
+    ASSERT_THAT(file, IsOk());
+    ASSERT_THAT(file->append(as_bytes("new")), IsOk());
   }
   EXPECT_EQ(content_of(dir / "out"), "old");
   EXPECT_EQ(entries_of(dir.path()), 1);
@@ -64,20 +66,20 @@ TEST(AtomicFile, LeavesNothingWithoutCommit) {
 TEST(AtomicFile, ReplacesTheOldFile) {
   TempDirectory dir;
   dir.write("out", "old and longer");
-  ASSERT_TRUE(write_file_atomically(dir / "out", as_bytes("new")).ok());
+  ASSERT_THAT(write_file_atomically(dir / "out", as_bytes("new")), IsOk());
   EXPECT_EQ(content_of(dir / "out"), "new");
 }
 
 TEST(AtomicFile, WritesAnEmptyFile) {
   TempDirectory dir;
-  ASSERT_TRUE(write_file_atomically(dir / "out", {}).ok());
+  ASSERT_THAT(write_file_atomically(dir / "out", {}), IsOk());
   EXPECT_EQ(content_of(dir / "out"), "");
 }
 
 TEST(AtomicFile, IsReadableForOthersAsTheUmaskSays) {
   TempDirectory dir;
   const mode_t old_mask = ::umask(022);
-  ASSERT_TRUE(write_file_atomically(dir / "out", {}).ok());
+  ASSERT_THAT(write_file_atomically(dir / "out", {}), IsOk());
   ::umask(old_mask);
   EXPECT_EQ(fs::status(dir / "out").permissions(), fs::perms(0644));
 }
@@ -85,7 +87,7 @@ TEST(AtomicFile, IsReadableForOthersAsTheUmaskSays) {
 TEST(AtomicFile, TakesANameOfTheLongestAllowedLength) {
   TempDirectory dir;
   const std::string name(255, 'n');
-  EXPECT_TRUE(write_file_atomically(dir / name, as_bytes("x")).ok());
+  EXPECT_THAT(write_file_atomically(dir / name, as_bytes("x")), IsOk());
 }
 
 TEST(AtomicFile, WritesIntoTheCurrentDirectory) {
@@ -94,7 +96,7 @@ TEST(AtomicFile, WritesIntoTheCurrentDirectory) {
   fs::current_path(dir.path());
   const Status status = write_file_atomically("out", as_bytes("x"));
   fs::current_path(before);
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
   EXPECT_EQ(content_of(dir / "out"), "x");
 }
 
@@ -102,7 +104,7 @@ TEST(AtomicFile, ReplacesALinkAndNotItsTarget) {
   TempDirectory dir;
   dir.write("target", "old");
   fs::create_symlink("target", dir / "out");
-  ASSERT_TRUE(write_file_atomically(dir / "out", as_bytes("new")).ok());
+  ASSERT_THAT(write_file_atomically(dir / "out", as_bytes("new")), IsOk());
   EXPECT_FALSE(fs::is_symlink(dir / "out"));
   EXPECT_EQ(content_of(dir / "target"), "old");
 }
@@ -110,14 +112,14 @@ TEST(AtomicFile, ReplacesALinkAndNotItsTarget) {
 TEST(AtomicFile, PadsWithZerosToAnAlignment) {
   TempDirectory dir;
   Result<AtomicFile> file = AtomicFile::create(dir / "out");
-  ASSERT_TRUE(file.ok());
-  ASSERT_TRUE(file->append(as_bytes("abc")).ok());
-  ASSERT_TRUE(file->align_to(8).ok());
-  ASSERT_TRUE(file->align_to(8).ok());
-  ASSERT_TRUE(file->append(as_bytes("d")).ok());
-  ASSERT_TRUE(file->align_to(uint64_t{1} << 16).ok());
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT(file->append(as_bytes("abc")), IsOk());
+  ASSERT_THAT(file->align_to(8), IsOk());
+  ASSERT_THAT(file->align_to(8), IsOk());
+  ASSERT_THAT(file->append(as_bytes("d")), IsOk());
+  ASSERT_THAT(file->align_to(uint64_t{1} << 16), IsOk());
   EXPECT_EQ(file->size(), uint64_t{1} << 16);
-  ASSERT_TRUE(file->commit().ok());
+  ASSERT_THAT(file->commit(), IsOk());
   const std::string content = content_of(dir / "out");
   EXPECT_EQ(content.size(), size_t{1} << 16);
   EXPECT_EQ(content.substr(0, 9), std::string("abc\0\0\0\0\0d", 9));
@@ -126,7 +128,7 @@ TEST(AtomicFile, PadsWithZerosToAnAlignment) {
 TEST(AtomicFile, RefusesAnAlignmentThatIsNotAPowerOfTwo) {
   TempDirectory dir;
   Result<AtomicFile> file = AtomicFile::create(dir / "out");
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   const Status status = file->align_to(12);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("give a power of two"));
@@ -169,7 +171,7 @@ TEST(AtomicFile, WritesEverythingWhenTheSystemTakesFewBytesAtATime) {
   TempDirectory dir;
   FaultyFileSystem slow;
   slow.most_bytes_per_call = 3;
-  ASSERT_TRUE(write_file_atomically(dir / "out", as_bytes("0123456789"), slow).ok());
+  ASSERT_THAT(write_file_atomically(dir / "out", as_bytes("0123456789"), slow), IsOk());
   EXPECT_EQ(content_of(dir / "out"), "0123456789");
 }
 
@@ -179,7 +181,7 @@ TEST(AtomicFile, ReportsAnySingleFailureAndLeavesOldOrNew) {
   TempDirectory counting;
   FaultyFileSystem healthy;
   healthy.most_bytes_per_call = 4;
-  ASSERT_TRUE(write_file_atomically(counting / "out", as_bytes(kNew), healthy).ok());
+  ASSERT_THAT(write_file_atomically(counting / "out", as_bytes(kNew), healthy), IsOk());
   ASSERT_GE(healthy.operations(), 8);
 
   for (const int error : {EIO, ENOSPC}) {
@@ -208,13 +210,13 @@ TEST(AtomicFile, ReportsAnySingleFailureAndLeavesOldOrNew) {
 TEST(AtomicFile, TriesAgainWhenAnyOperationIsInterrupted) {
   FaultyFileSystem healthy;
   TempDirectory counting;
-  ASSERT_TRUE(write_file_atomically(counting / "out", as_bytes("new"), healthy).ok());
+  ASSERT_THAT(write_file_atomically(counting / "out", as_bytes("new"), healthy), IsOk());
   for (const int n : {0, 1, 4, 5}) {  // stat, open, write, fsync; flock and fstat never are
     TempDirectory dir;
     FaultyFileSystem faulty;
     faulty.fail_at = n;
     faulty.error = EINTR;
-    EXPECT_TRUE(write_file_atomically(dir / "out", as_bytes("new"), faulty).ok());
+    EXPECT_THAT(write_file_atomically(dir / "out", as_bytes("new"), faulty), IsOk());
     EXPECT_EQ(content_of(dir / "out"), "new");
   }
 }
@@ -243,7 +245,7 @@ class RecordingFileSystem : public PosixFileSystem {
 TEST(AtomicFile, SyncsTheDataBeforeTheRenameAndTheDirectoryAfterIt) {
   TempDirectory dir;
   const RecordingFileSystem recording;
-  ASSERT_TRUE(write_file_atomically(dir / "out", as_bytes("x"), recording).ok());
+  ASSERT_THAT(write_file_atomically(dir / "out", as_bytes("x"), recording), IsOk());
   EXPECT_EQ(recording.calls(), "write fsync rename fsync ");
 }
 
@@ -263,13 +265,13 @@ TEST(AtomicFile, StepsOverATemporaryFileThatWasLeftBehind) {
   FaultyFileSystem faulty;
   faulty.fail_at = 1;  // the first attempt to create one
   faulty.error = EEXIST;
-  EXPECT_TRUE(write_file_atomically(dir / "out", as_bytes("x"), faulty).ok());
+  EXPECT_THAT(write_file_atomically(dir / "out", as_bytes("x"), faulty), IsOk());
 }
 
 TEST(AtomicFile, LeavesTemporaryFilesOfLivingWritersAndOtherFilesWhenClearingAway) {
   const TempDirectory dir;
   Result<AtomicFile> living = AtomicFile::create(dir / "out");
-  ASSERT_TRUE(living.ok());
+  ASSERT_THAT(living, IsOk());
   dir.write(".ephost-123-4.tmp", "left behind");
   for (const char* other : {".ephost-mine.tmp", ".ephost-1-2.tmpx", "1-2.tmp", ".ephost-1-2"}) {
     dir.write(other, "");
@@ -277,8 +279,8 @@ TEST(AtomicFile, LeavesTemporaryFilesOfLivingWritersAndOtherFilesWhenClearingAwa
   remove_abandoned_temporaries(dir.path());
   EXPECT_FALSE(fs::exists(dir / ".ephost-123-4.tmp"));
   EXPECT_EQ(entries_of(dir.path()), 5);
-  EXPECT_TRUE(living->append(as_bytes("x")).ok());
-  EXPECT_TRUE(living->commit().ok());
+  EXPECT_THAT(living->append(as_bytes("x")), IsOk());
+  EXPECT_THAT(living->commit(), IsOk());
   EXPECT_EQ(content_of(dir / "out"), "x");
 }
 
@@ -309,7 +311,7 @@ TEST(AtomicFile, TakesAnotherNameWhenItsTemporaryFileIsClearedAwayAtOnce) {
   for (const bool holds_lock : {false, true}) {
     const TempDirectory dir;
     const HastyFileSystem hasty(holds_lock);
-    EXPECT_TRUE(write_file_atomically(dir / "out", as_bytes("x"), hasty).ok());
+    EXPECT_THAT(write_file_atomically(dir / "out", as_bytes("x"), hasty), IsOk());
     EXPECT_EQ(content_of(dir / "out"), "x");
     EXPECT_EQ(entries_of(dir.path()), 1);
   }
@@ -320,7 +322,8 @@ TEST(AtomicFile, MovesItsDutyToCleanUp) {
   {
     Result<AtomicFile> first = AtomicFile::create(dir / "a");
     Result<AtomicFile> second = AtomicFile::create(dir / "b");
-    ASSERT_TRUE(first.ok() && second.ok());
+    ASSERT_THAT(first, IsOk());
+    ASSERT_THAT(second, IsOk());
     *second = std::move(*first);
     EXPECT_EQ(entries_of(dir.path()), 1);
     const AtomicFile third(std::move(*second));
@@ -336,7 +339,7 @@ TEST(AtomicFile, DoesNotMixTwoWriters) {
     writers.emplace_back([&dir, letter] {
       const std::string content(100000, letter);
       for (int i = 0; i < 5; ++i) {
-        EXPECT_TRUE(write_file_atomically(dir / "out", as_bytes(content)).ok());
+        EXPECT_THAT(write_file_atomically(dir / "out", as_bytes(content)), IsOk());
       }
     });
   }

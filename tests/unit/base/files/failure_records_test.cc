@@ -10,11 +10,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::failure_records_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -39,8 +41,8 @@ TEST_F(Failures, AreNoneWithoutAFile) {
 TEST_F(Failures, AreReadAsTheyWereAdded) {
   FailureRecord odd = record(7);
   odd.what = "said \"a\tb\n%0a\x7f\" \xc3\xa4";
-  ASSERT_TRUE(records_.add(record(5)).ok());
-  ASSERT_TRUE(records_.add(odd).ok());
+  ASSERT_THAT(records_.add(record(5)), IsOk());
+  ASSERT_THAT(records_.add(odd), IsOk());
   const std::vector<FailureRecord> records = records_.read().records;
   ASSERT_THAT(records, SizeIs(2));
   EXPECT_EQ(records[0].time, 5);
@@ -60,7 +62,7 @@ TEST_F(Failures, AreForThisUserAloneWhateverTheUmaskIs) {
   const mode_t before = ::umask(0);
   const Status added = records_.add(record(5));
   ::umask(before);
-  ASSERT_TRUE(added.ok()) << added.message();
+  ASSERT_THAT(added, IsOk());
   EXPECT_EQ(mode_of(file_), 0600U);
   EXPECT_EQ(mode_of(file_.parent_path()), 0700U);
   EXPECT_EQ(mode_of(file_.parent_path().parent_path()), 0700U);
@@ -69,8 +71,8 @@ TEST_F(Failures, AreForThisUserAloneWhateverTheUmaskIs) {
 }
 
 TEST_F(Failures, AreRemovedByName) {
-  ASSERT_TRUE(records_.add(record(5)).ok());
-  ASSERT_TRUE(records_.add(record(6, "other")).ok());
+  ASSERT_THAT(records_.add(record(5)), IsOk());
+  ASSERT_THAT(records_.add(record(6, "other")), IsOk());
   EXPECT_EQ(*records_.remove("acme"), 1U);
   ASSERT_THAT(records_.read().records, SizeIs(1));
   EXPECT_EQ(records_.read().records[0].name, "other");
@@ -84,7 +86,7 @@ TEST_F(Failures, LoseTheOldestOnesWhenThereAreTooMany) {
     text += std::to_string(i) + "\tacme\t/a\t1\t/app\tdied\n";
   }
   directory_.write("state/ephost/failures", text);
-  ASSERT_TRUE(records_.add(record(1000)).ok());
+  ASSERT_THAT(records_.add(record(1000)), IsOk());
   const std::vector<FailureRecord> records = records_.read().records;
   ASSERT_THAT(records, SizeIs(FailureRecords::kMostRecords));
   EXPECT_EQ(records.front().time, 1);
@@ -94,12 +96,12 @@ TEST_F(Failures, LoseTheOldestOnesWhenThereAreTooMany) {
 TEST_F(Failures, StayBelowTheirBytes) {
   FailureRecord large = record(1);
   large.manifest = std::string(FailureRecords::kMostBytes / 3, '\x01');  // three bytes each
-  ASSERT_TRUE(records_.add(large).ok());
+  ASSERT_THAT(records_.add(large), IsOk());
   EXPECT_THAT(records_.read().records, IsEmpty());
   EXPECT_EQ(records_.read().problem, "");
   large.manifest = "/a";
   large.what = std::string(100'000, 'x');
-  ASSERT_TRUE(records_.add(large).ok());
+  ASSERT_THAT(records_.add(large), IsOk());
   ASSERT_THAT(records_.read().records, SizeIs(1));
   EXPECT_EQ(records_.read().records[0].what.size(), FailureRecords::kMostText);
 }
@@ -131,12 +133,12 @@ TEST_F(Failures, OfAnotherFileAreIgnored) {
     EXPECT_THAT(records_.read().records, IsEmpty());
     EXPECT_THAT(records_.read().problem, HasSubstr("failures\""));
   }
-  ASSERT_TRUE(records_.add(record(1)).ok());
+  ASSERT_THAT(records_.add(record(1)), IsOk());
   EXPECT_THAT(records_.read().records, SizeIs(1));
 }
 
 TEST_F(Failures, OfAFileThatOthersCanChangeAreIgnored) {
-  ASSERT_TRUE(records_.add(record(5)).ok());
+  ASSERT_THAT(records_.add(record(5)), IsOk());
   std::filesystem::permissions(file_, std::filesystem::perms(0666));
   EXPECT_THAT(records_.read().records, IsEmpty());
   EXPECT_THAT(records_.read().problem, HasSubstr("0666"));

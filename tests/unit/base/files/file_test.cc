@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::file_test {
@@ -16,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::FaultyFileSystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::HasSubstr;
 
@@ -26,7 +28,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 TEST(MappedFile, ShowsTheBytes) {
   TempDirectory dir;
   const Result<MappedFile> file = MappedFile::open(dir.write("a", std::string("a\0b", 3)));
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   EXPECT_EQ(text_of(file->bytes()), std::string("a\0b", 3));
   EXPECT_EQ(file->path(), dir / "a");
 }
@@ -34,7 +36,7 @@ TEST(MappedFile, ShowsTheBytes) {
 TEST(MappedFile, MapsAnEmptyFileToAnEmptySpan) {
   TempDirectory dir;
   const Result<MappedFile> file = MappedFile::open(dir.write("a", ""));
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   EXPECT_TRUE(file->bytes().empty());
 }
 
@@ -42,7 +44,8 @@ TEST(MappedFile, KeepsTheAddressWhenMoved) {
   TempDirectory dir;
   Result<MappedFile> first = MappedFile::open(dir.write("a", "one"));
   Result<MappedFile> second = MappedFile::open(dir.write("b", "two"));
-  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
   const std::byte* address = first->bytes().data();
   *second = std::move(*first);
   MappedFile third(std::move(*second));
@@ -53,7 +56,7 @@ TEST(MappedFile, KeepsTheAddressWhenMoved) {
 TEST(MappedFile, OutlivesTheNameOfTheFile) {
   TempDirectory dir;
   const Result<MappedFile> file = MappedFile::open(dir.write("a", "one"));
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   fs::remove(dir / "a");
   EXPECT_EQ(text_of(file->bytes()), "one");
 }
@@ -120,7 +123,7 @@ TEST(ReadFile, ReadsTheWholeFileInSmallPieces) {
   FaultyFileSystem slow;
   slow.most_bytes_per_call = 1000;
   const Result<std::string> read = read_file(path, kNoSizeLimit, slow);
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(*read, content);
 }
 
@@ -132,20 +135,20 @@ TEST(ReadFile, TriesAgainWhenInterrupted) {
     faulty.fail_at = n;
     faulty.error = EINTR;
     const Result<std::string> read = read_file(path, kNoSizeLimit, faulty);
-    ASSERT_TRUE(read.ok()) << "operation " << n;
+    ASSERT_THAT(read, IsOk()) << "operation " << n;
     EXPECT_EQ(*read, "one");
   }
 }
 
 TEST(ReadFile, ReadsAFileThatReportsASizeOfZero) {
   const Result<std::string> read = read_file("/proc/self/status");
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_THAT(*read, HasSubstr("Pid:"));
 }
 
 TEST(ReadFile, AcceptsExactlyTheLimit) {
   TempDirectory dir;
-  EXPECT_TRUE(read_file(dir.write("a", "12345"), 5).ok());
+  EXPECT_THAT(read_file(dir.write("a", "12345"), 5), IsOk());
 }
 
 TEST(ReadFile, RefusesMoreThanTheLimit) {
@@ -172,7 +175,7 @@ TEST(ReadFile, ReportsAFailingRead) {
 TEST(InputFile, ReadsFrontToBack) {
   TempDirectory dir;
   Result<InputFile> opened = InputFile::open(dir.write("a", "abc"));
-  ASSERT_TRUE(opened.ok());
+  ASSERT_THAT(opened, IsOk());
   InputFile file(std::move(*opened));
   EXPECT_EQ(file.size(), 3U);
   std::array<std::byte, 2> buffer{};

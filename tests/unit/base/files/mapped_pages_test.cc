@@ -12,10 +12,13 @@
 
 #include "host/base/files/file.h"
 #include "host/base/shared_memory.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::mapped_pages_test {
 namespace {
+
+using test::IsOk;
 
 // The number of pages of the range that are currently mapped into the process's memory.
 size_t resident_pages(std::span<const std::byte> bytes) {
@@ -83,7 +86,7 @@ TEST(MappedPages, OfAFileThatWasReplacedAreNotShared) {
   const test::TempDirectory folder;
   const auto path = folder.write("model", std::string(10'000, 'm'));
   const MappedFile file = *MappedFile::open(path);
-  ASSERT_TRUE(write_file_atomically(path, as_bytes(std::string(10'000, 'x'))).ok());
+  ASSERT_THAT(write_file_atomically(path, as_bytes(std::string(10'000, 'x'))), IsOk());
   EXPECT_FALSE(SharedRegions::find(file.bytes()));
 }
 

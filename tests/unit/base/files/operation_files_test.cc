@@ -4,21 +4,23 @@
 #include <gtest/gtest.h>
 
 #include "host/base/files/file.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::operation_files_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Whether `output` is refused beside an input, whichever of the two is stated first.
 bool is_refused(const fs::path& input, const fs::path& output) {
   OperationFiles input_first;
-  EXPECT_TRUE(input_first.add_input(input, "the input").ok());
+  EXPECT_THAT(input_first.add_input(input, "the input"), IsOk());
   OperationFiles output_first;
-  EXPECT_TRUE(output_first.add_output(output, "the output").ok());
+  EXPECT_THAT(output_first.add_output(output, "the output"), IsOk());
   const bool refused = !input_first.add_output(output, "the output").ok();
   EXPECT_EQ(refused, !output_first.add_input(input, "the input").ok());
   return refused;
@@ -50,7 +52,7 @@ TEST(OperationFiles, SayWhichFileWouldBeLost) {
   const test::TempDirectory dir;
   const fs::path file = dir.write("a", "content");
   OperationFiles files;
-  ASSERT_TRUE(files.add_input(file, "the external data").ok());
+  ASSERT_THAT(files.add_input(file, "the external data"), IsOk());
   const Status status = files.add_output(dir.path() / "." / "a", "the profile");
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("the profile"), HasSubstr("the external data"),
@@ -61,10 +63,10 @@ TEST(OperationFiles, KnowAMappedFileThatWasMoved) {
   const test::TempDirectory dir;
   const fs::path file = dir.write("a", "content");
   const Result<MappedFile> mapped = MappedFile::open(file);
-  ASSERT_TRUE(mapped.ok());
+  ASSERT_THAT(mapped, IsOk());
   fs::rename(file, dir / "b");
   OperationFiles files;
-  ASSERT_TRUE(files.add_input(file, mapped->bytes(), "the model").ok());
+  ASSERT_THAT(files.add_input(file, mapped->bytes(), "the model"), IsOk());
   EXPECT_FALSE(files.add_output(dir / "b", "the output").ok());
   EXPECT_FALSE(files.add_output(file, "the output").ok());
 }
@@ -73,27 +75,27 @@ TEST(OperationFiles, IgnoreContentThatIsNotInAFile) {
   const test::TempDirectory dir;
   const std::string text = "content";
   OperationFiles files;
-  ASSERT_TRUE(files.add_input(dir / "a", as_bytes(text), "the model").ok());
-  EXPECT_TRUE(files.add_output(dir / "a", "the output").ok());
+  ASSERT_THAT(files.add_input(dir / "a", as_bytes(text), "the model"), IsOk());
+  EXPECT_THAT(files.add_output(dir / "a", "the output"), IsOk());
 }
 
 TEST(OperationFiles, RefuseTwoOutputsOfOneName) {
   const test::TempDirectory dir;
   fs::create_directory_symlink(dir.path(), dir / "link");
   OperationFiles files;
-  ASSERT_TRUE(files.add_output(dir / "new", "the output").ok());
+  ASSERT_THAT(files.add_output(dir / "new", "the output"), IsOk());
   const Status status = files.add_output(dir / "link/new", "the profile");
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("are the same file"));
-  EXPECT_TRUE(files.add_output(dir / "newer", "the profile").ok());
+  EXPECT_THAT(files.add_output(dir / "newer", "the profile"), IsOk());
 }
 
 TEST(OperationFiles, TakeAnOutputThatBothOfTwoOperationsKnow) {
   const test::TempDirectory dir;
   OperationFiles files;
-  ASSERT_TRUE(files.add_output(dir / "new", "the output").ok());
+  ASSERT_THAT(files.add_output(dir / "new", "the output"), IsOk());
   OperationFiles others = files;
-  EXPECT_TRUE(others.add_all(files).ok());
+  EXPECT_THAT(others.add_all(files), IsOk());
   EXPECT_FALSE(others.add_output(dir / "new", "the output").ok());
 }
 
@@ -105,9 +107,9 @@ TEST(OperationFiles, CompareWithAllOfAnotherOperation) {
   const test::TempDirectory dir;
   const fs::path file = dir.write("a", "content");
   OperationFiles reading;
-  ASSERT_TRUE(reading.add_input(file, "the model").ok());
+  ASSERT_THAT(reading.add_input(file, "the model"), IsOk());
   OperationFiles writing;
-  ASSERT_TRUE(writing.add_output(file, "the output").ok());
+  ASSERT_THAT(writing.add_output(file, "the output"), IsOk());
   EXPECT_FALSE(writing.add_all(reading).ok());
   EXPECT_FALSE(reading.add_all(writing).ok());
 }

@@ -12,11 +12,13 @@
 #include <cstdint>
 
 #include "host/base/files/file_descriptor.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::ownership_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -33,11 +35,11 @@ class Ownership : public ::testing::Test {
 TEST_F(Ownership, IsFineWhereOnlyThisUserAndRootMayWrite) {
   set_mode(directory_ / "a", 0755);
   set_mode(file_, 0600);
-  EXPECT_TRUE(check_ownership(file_).ok()) << check_ownership(file_).message();
+  EXPECT_THAT(check_ownership(file_), IsOk());
 }
 
 TEST_F(Ownership, IsFineForWhatDoesNotExist) {
-  EXPECT_TRUE(check_ownership(directory_ / "none/of/these").ok());
+  EXPECT_THAT(check_ownership(directory_ / "none/of/these"), IsOk());
 }
 
 TEST_F(Ownership, RefusesAFileThatEverybodyMayWrite) {
@@ -57,7 +59,7 @@ TEST_F(Ownership, RefusesAFolderOnTheWay) {
 
 TEST_F(Ownership, AcceptsAStickyFolderOnTheWayAndNotAroundTheFile) {
   set_mode(directory_ / "a", 01777);
-  EXPECT_TRUE(check_ownership(file_).ok()) << check_ownership(file_).message();
+  EXPECT_THAT(check_ownership(file_), IsOk());
   set_mode(directory_ / "a/b", 01777);
   EXPECT_THAT(check_ownership(file_).message(), HasSubstr("has the mode 1777"));
   EXPECT_FALSE(check_ownership(directory_ / "a/b/./file").ok());
@@ -67,7 +69,7 @@ TEST_F(Ownership, AcceptsAStickyFolderOnTheWayAndNotAroundTheFile) {
 
 TEST_F(Ownership, AcceptsAStickyFolderAroundAFileThatIsUsedAlone) {
   set_mode(directory_ / "a/b", 01777);
-  EXPECT_TRUE(check_ownership(file_, FilesBeside::kAreNotUsed).ok());
+  EXPECT_THAT(check_ownership(file_, FilesBeside::kAreNotUsed), IsOk());
   EXPECT_FALSE(check_ownership(directory_ / "a/b", FilesBeside::kAreNotUsed).ok());
   set_mode(file_, 0666);
   EXPECT_FALSE(check_ownership(file_, FilesBeside::kAreNotUsed).ok());
@@ -87,13 +89,13 @@ TEST_F(Ownership, IsAllowedByTheEnvironment) {
   EXPECT_THAT(refused.message(), AllOf(HasSubstr("\"" + file_.string() + "\" is not used, because"),
                                        HasSubstr("has the mode 0666"), HasSubstr("chmod go-w"),
                                        HasSubstr("EPHOST_ALLOW_WRITABLE_PLUGINS=1")));
-  EXPECT_TRUE(allowed.ok()) << allowed.message();
+  EXPECT_THAT(allowed, IsOk());
 }
 
 TEST_F(Ownership, AcceptsTheGroupOfTheOwnersNumberAlone) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   set_mode(file_, 0664);
-  EXPECT_TRUE(check_ownership(file_).ok());
+  EXPECT_THAT(check_ownership(file_), IsOk());
   ASSERT_EQ(::chown(file_.c_str(), 0, 100), 0);
   set_mode(file_, 0664);
   EXPECT_THAT(check_ownership(file_).message(), HasSubstr("has the mode 0664"));
@@ -149,9 +151,9 @@ TEST_F(Ownership, AcceptsAnAccessControlListThatLetsOthersRead) {
   const AccessList list{.second = AccessList::user(1234, 4)};
   if (!list.set_on(file_)) GTEST_SKIP() << "the file system has no access control lists";
   if (::geteuid() != ::getegid()) GTEST_SKIP() << "the group is not this user's own";
-  EXPECT_TRUE(check_ownership(file_).ok()) << check_ownership(file_).message();
+  EXPECT_THAT(check_ownership(file_), IsOk());
   EXPECT_TRUE(AccessList{.second = AccessList::user(::geteuid(), 6)}.set_on(file_));
-  EXPECT_TRUE(check_ownership(file_).ok()) << check_ownership(file_).message();
+  EXPECT_THAT(check_ownership(file_), IsOk());
 }
 
 TEST_F(Ownership, RefusesAnotherOwner) {
@@ -170,14 +172,14 @@ TEST_F(Ownership, MayBeLimitedToRoot) {
   const Status of_both = check_ownership(file_);
   const Status of_root = check_ownership(file_, FilesBeside::kAreUsed, TrustedOwners::kRootAlone);
   ASSERT_EQ(::seteuid(0), 0);
-  EXPECT_TRUE(of_both.ok()) << of_both.message();
+  EXPECT_THAT(of_both, IsOk());
   EXPECT_THAT(of_root.message(), HasSubstr("can be changed by somebody other than root:"));
 }
 
 TEST_F(Ownership, FollowsLinksAndLooksAtTheirFolders) {
   std::filesystem::create_directory(directory_ / "open");
   std::filesystem::create_symlink(file_, directory_ / "open/link");
-  EXPECT_TRUE(check_ownership(directory_ / "open/link").ok());
+  EXPECT_THAT(check_ownership(directory_ / "open/link"), IsOk());
   set_mode(directory_ / "open", 0777);
   EXPECT_FALSE(check_ownership(directory_ / "open/link").ok());
   set_mode(directory_ / "open", 0755);
@@ -190,7 +192,7 @@ TEST_F(Ownership, RefusesAnothersLinkInAStickyFolder) {
   std::filesystem::create_directory(directory_ / "open");
   set_mode(directory_ / "open", 01777);
   std::filesystem::create_directory_symlink(directory_ / "a", directory_ / "open/link");
-  EXPECT_TRUE(check_ownership(directory_ / "open/link/b/file").ok());
+  EXPECT_THAT(check_ownership(directory_ / "open/link/b/file"), IsOk());
   ASSERT_EQ(::lchown((directory_ / "open/link").c_str(), 65534, 65534), 0);
   EXPECT_THAT(check_ownership(directory_ / "open/link/b/file").message(), HasSubstr("the link \""));
 }

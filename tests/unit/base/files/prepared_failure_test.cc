@@ -11,11 +11,13 @@
 #include <string>
 
 #include "host/base/files/file_descriptor.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::prepared_failure_test {
 namespace {
 
+using test::IsOk;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -37,7 +39,7 @@ class PreparedFailures : public ::testing::Test {
 TEST_F(PreparedFailures, AreReadLikeThoseThatWereAdded) {
   const int64_t before = std::time(nullptr);
   prepared().append("died of SIGSEGV in \"a\tb%\x7f\"");
-  ASSERT_TRUE(records_.add({5, "other", "/b.yaml", "4", "hung"}).ok());
+  ASSERT_THAT(records_.add({5, "other", "/b.yaml", "4", "hung"}), IsOk());
   prepared().append("died of SIGABRT");
   const FailureRecords::Content content = records_.read();
   EXPECT_EQ(content.problem, "");
@@ -77,7 +79,7 @@ TEST_F(PreparedFailures, DoNotFollowALink) {
 }
 
 TEST_F(PreparedFailures, DoNotWaitForALock) {
-  ASSERT_TRUE(records_.add({5, "other", "/b.yaml", "4", "hung"}).ok());
+  ASSERT_THAT(records_.add({5, "other", "/b.yaml", "4", "hung"}), IsOk());
   const FileDescriptor lock(::open(records_.lock_file().c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
   prepared().append("died");
@@ -92,7 +94,7 @@ TEST_F(PreparedFailures, AreRefusedByAFullFileUntilItIsShortened) {
   EXPECT_LE(std::filesystem::file_size(file_), FailureRecords::kMostBytes);
   failure.append(last);
   EXPECT_EQ(content().find(last), std::string::npos);
-  ASSERT_TRUE(records_.shorten().ok());
+  ASSERT_THAT(records_.shorten(), IsOk());
   EXPECT_THAT(records_.read().records, SizeIs(FailureRecords::kMostRecords));
   failure.append(last);
   EXPECT_EQ(records_.read().problem, "");

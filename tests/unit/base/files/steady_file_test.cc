@@ -75,7 +75,7 @@ TEST_F(SteadyFile, IsNotAFileThatAProcessHasOpenForWriting) {
 
 TEST_F(SteadyFile, IsNotOneThatIsMappedForWritingWhenItsDescriptorIsClosed) {
   if (!is_steady(posix_file_system())) {
-    GTEST_SKIP() << "this file system does not tell of every change to a file";
+    GTEST_SKIP() << "this file system does not report every change to a file";
   }
   const int writer = ::open(path_.c_str(), O_RDWR);
   void* const memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, writer, 0);

@@ -10,12 +10,16 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::task_threads_test {
 namespace {
 
+using test::IsOk;
+
 void start(TaskGroup& group, std::function<void()> task) {
   const Status started = group.start(std::move(task));
-  EXPECT_TRUE(started.ok()) << started.to_string();
+  EXPECT_THAT(started, IsOk());
 }
 
 TEST(TaskThreads, CarryOutEachTaskOnce) {

@@ -7,10 +7,12 @@
 
 #include "host/bridge/provider.h"
 #include "tests/support/in_process_provider.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::bridge::device_memory_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 // What the plugin answers; each test sets what it needs.
@@ -85,7 +87,7 @@ class DeviceMemory : public ::testing::Test {
 
 TEST_F(DeviceMemory, KnowsTheMemoriesOfAProvider) {
   const auto memory = create(table());
-  ASSERT_TRUE(memory.ok()) << memory.status().to_string();
+  ASSERT_THAT(memory, IsOk());
   ASSERT_EQ(memory->memories().size(), 2U);
   EXPECT_EQ(memory->memories()[0].alignment, 64U);
   EXPECT_EQ(memory->memories()[1].alignment, 128U);
@@ -116,7 +118,7 @@ TEST_F(DeviceMemory, PutsEverythingIntoMemoryOneUnlessTold) {
   eph_device_memory_api api = table();
   api.describe = nullptr;
   const auto described = create(api)->describe(nullptr);
-  ASSERT_TRUE(described.ok());
+  ASSERT_THAT(described, IsOk());
   EXPECT_EQ(described->memory, 1U);
   EXPECT_EQ(bridge::DeviceMemory().describe(nullptr)->memory, kHostMemory);
 }
@@ -127,7 +129,7 @@ TEST_F(DeviceMemory, RefusesPlacesThatDoNotExist) {
   plugin().places.inputs = slots;
   plugin().places.input_count = 1;
   const auto described = memory->describe(nullptr);
-  ASSERT_TRUE(described.ok());
+  ASSERT_THAT(described, IsOk());
   EXPECT_EQ(described->inputs[0].memory, 2U);
   plugin().places.input_count = 2;
   EXPECT_THAT(refusal(memory->describe(nullptr).status()), HasSubstr("does not exist"));
@@ -144,7 +146,7 @@ TEST_F(DeviceMemory, RefusesPlacesThatDoNotExist) {
 TEST_F(DeviceMemory, RefusesNullAndMisalignedMemory) {
   const auto memory = create(table());
   plugin().misplaced_by = 64;
-  EXPECT_TRUE(memory->allocate(1, 16, "a test").ok());
+  EXPECT_THAT(memory->allocate(1, 16, "a test"), IsOk());
   EXPECT_THAT(
       refusal(memory->allocate(2, 16, "a test").status()),
       HasSubstr("not aligned to 128 bytes, when allocating 16 bytes in \"dram\" for a test"));
@@ -161,10 +163,10 @@ TEST_F(DeviceMemory, CopiesAndSaysWhatFailed) {
   const auto memory = create(table());
   const int from = 7;
   int to = 0;
-  EXPECT_TRUE(memory->copy(0, &to, 1, &from, sizeof(to), "value \"x\"").ok());
+  EXPECT_THAT(memory->copy(0, &to, 1, &from, sizeof(to), "value \"x\""), IsOk());
   EXPECT_EQ(to, 7);
   plugin().code = EPH_ENGINE_ERROR;
-  EXPECT_TRUE(memory->copy(1, nullptr, 0, nullptr, 0, "nothing").ok());
+  EXPECT_THAT(memory->copy(1, nullptr, 0, nullptr, 0, "nothing"), IsOk());
   EXPECT_EQ(memory->copy(0, &to, 2, &from, sizeof(to), "value \"x\"").message(),
             "ToyExecutionProvider failed copying value \"x\" (4 bytes) from \"dram\" to host "
             "memory: bus error");
@@ -204,7 +206,7 @@ TEST_F(DeviceMemory, ReleasesWhatItAllocates) {
   ASSERT_EQ(provider->device_memory().memories().size(), 2U);
   {
     auto block = DeviceBlock::allocate(provider, 1, 16, "a test");
-    ASSERT_TRUE(block.ok());
+    ASSERT_THAT(block, IsOk());
     EXPECT_EQ(plugin().live, 1);
     DeviceBlock moved = std::move(block).value();
     EXPECT_EQ(moved.size(), 16U);

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "tests/support/in_process_provider.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::bridge::graph_wishes_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 std::vector<eph_kept_operator> wished;
@@ -47,7 +49,7 @@ TEST(GraphWishes, KeepOperatorsByNameDomainAndVersion) {
                                 {eph::to_abi("Cast"), {}, 21, 21},
                                 {eph::to_abi("Neg"), eph::to_abi("ai.onnx"), 1, 99},
                                 {eph::to_abi("Block"), eph::to_abi("com.example"), 1, 1}});
-  ASSERT_TRUE(provider.ok()) << provider.status().to_string();
+  ASSERT_THAT(provider, IsOk());
   const GraphWishes& wishes = (*provider)->wishes();
   EXPECT_TRUE(wishes.keeps(node("Cast", "", 9)));
   EXPECT_TRUE(wishes.keeps(node("Cast", "", 13)));
@@ -63,7 +65,7 @@ TEST(GraphWishes, KeepOperatorsByNameDomainAndVersion) {
 TEST(GraphWishes, AreNoneByDefault) {
   EXPECT_FALSE(GraphWishes().keeps(node("Cast", "", 13)));
   const auto provider = create({});
-  ASSERT_TRUE(provider.ok());
+  ASSERT_THAT(provider, IsOk());
   EXPECT_FALSE((*provider)->wishes().keeps(node("Cast", "", 13)));
 }
 

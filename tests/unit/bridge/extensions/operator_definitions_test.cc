@@ -5,11 +5,13 @@
 
 #include <string>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/bridge/extensions/defining_plugin.h"
 
 namespace ephost::bridge::operator_definitions_test {
 namespace {
 
+using test::IsOk;
 using testing::DefiningPlugin;
 using testing::float_parameter;
 using ::testing::HasSubstr;
@@ -71,7 +73,7 @@ TEST(OperatorDefinitions, AreCopied) {
   definition.attribute_count = attributes.size();
   DefiningPlugin plugin{.records = {definition, plain_definition()}};
   const auto read = plugin.read();
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   ASSERT_EQ(read->size(), 2U);
   const onnx_io::OperatorDefinition& one = read->front();
   EXPECT_EQ(one.plugin, "AcmeExecutionProvider");
@@ -96,7 +98,7 @@ TEST(OperatorDefinitions, AreCopied) {
 TEST(OperatorDefinitions, AreNoneWithoutTheExtension) {
   DefiningPlugin plugin{.is_offered = false};
   const auto read = plugin.read();
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_THAT(*read, IsEmpty());
   const auto loaded = std::make_shared<plugin::LoadedPlugin>();
   EXPECT_THAT(*read_operators(loaded), IsEmpty());

@@ -8,6 +8,7 @@
 
 #include "host/bridge/abi_text.h"
 #include "tests/support/fake_host.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/bridge/extensions/defining_plugin.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 using ephost::test::FakeError;
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::DefiningPlugin;
 using ::testing::ElementsAre;
 using testing::float_parameter;
@@ -55,7 +57,7 @@ class OperatorInference : public ::testing::Test {
     definition.infer = &infer;
     DefiningPlugin plugin{.records = {definition}};
     auto read = plugin.read();
-    EXPECT_TRUE(read.ok()) << read.status().to_string();
+    EXPECT_THAT(read, IsOk());
     stated_ = onnx_io::StatedTypes(1);
     const Status status = read->front().infer(model_.graph, model_, stated_);
     EXPECT_EQ(self_seen, plugin.records.data());
@@ -70,7 +72,7 @@ class OperatorInference : public ::testing::Test {
                 EPH_INVALID_ARGUMENT);
       return int32_t{EPH_OK};
     });
-    EXPECT_TRUE(status.ok());
+    EXPECT_THAT(status, IsOk());
     EXPECT_FALSE(stated_[0]);
     return error.message;
   }
@@ -103,7 +105,7 @@ TEST_F(OperatorInference, ShowsTheNodeAndItsInputs) {
     EXPECT_EQ(inference.api->get_node(&inference, nullptr, error), EPH_INVALID_ARGUMENT);
     return int32_t{EPH_OK};
   });
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
 }
 
 TEST_F(OperatorInference, TakesWhatThePluginStates) {
@@ -117,7 +119,7 @@ TEST_F(OperatorInference, TakesWhatThePluginStates) {
               EPH_OK);
     return int32_t{EPH_OK};
   });
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
   ASSERT_TRUE(stated_[0]);
   EXPECT_EQ(stated_[0]->element, ElementType::kInt8);
   EXPECT_THAT(*stated_[0]->shape, ElementsAre(-1, 4));
@@ -125,10 +127,11 @@ TEST_F(OperatorInference, TakesWhatThePluginStates) {
 }
 
 TEST_F(OperatorInference, TakesAnUnknownShape) {
-  ASSERT_TRUE(run([](eph_inference& inference, eph_error* error) {
+  ASSERT_THAT(run([](eph_inference& inference, eph_error* error) {
                 return inference.api->set_output(&inference, 0, EPH_ELEMENT_UNDEFINED, nullptr,
                                                  nullptr, -1, error);
-              }).ok());
+              }),
+              IsOk());
   ASSERT_TRUE(stated_[0]);
   EXPECT_EQ(stated_[0]->element, ElementType::kUndefined);
   EXPECT_FALSE(stated_[0]->shape);

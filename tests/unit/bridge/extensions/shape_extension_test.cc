@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "tests/support/in_process_provider.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge::shape_extension_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -52,7 +54,7 @@ class ShapeExtensionTest : public ::testing::Test {
     auto created =
         Provider::create(test::in_process_plugin<ShapesProvider>(), {},
                          std::make_unique<HostServices>("x", PluginLog(), ProgressHooks()));
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     provider_ = std::move(created).value();
     model_.symbols = {"batch", "seq"};
     told.clear();
@@ -80,7 +82,7 @@ class ShapeExtensionTest : public ::testing::Test {
 TEST(ShapeExtension, HasNothingWithoutTheTable) {
   const ShapeExtension none;
   EXPECT_FALSE(none.takes_profiles());
-  EXPECT_TRUE(none.set_profiles(std::vector<ShapeProfile>(1)).ok());
+  EXPECT_THAT(none.set_profiles(std::vector<ShapeProfile>(1)), IsOk());
 }
 
 TEST_F(ShapeExtensionTest, CopiesWishes) {
@@ -90,7 +92,7 @@ TEST_F(ShapeExtensionTest, CopiesWishes) {
     wishes.add(std::vector<uint32_t>{0, 1});
   };
   const auto made = wishes();
-  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  ASSERT_THAT(made, IsOk());
   ASSERT_EQ(made->size(), 2U);
   EXPECT_THAT((*made)[0].nodes, ElementsAre(0U));
   EXPECT_THAT((*made)[0].symbols, ElementsAre(1U, 0U));
@@ -141,11 +143,11 @@ TEST_F(ShapeExtensionTest, RefusesEvenWhatTheProviderIgnores) {
 
 TEST_F(ShapeExtensionTest, StatesProfiles) {
   EXPECT_TRUE(provider_->takes_shape_profiles());
-  EXPECT_TRUE(provider_->set_shape_profiles({}).ok());
+  EXPECT_THAT(provider_->set_shape_profiles({}), IsOk());
   EXPECT_EQ(told, "");
   const std::vector<ShapeProfile> profiles = {{{"x", "batch", 0, 1, 2, 3}, {"x", "", 1, 4, 4, 4}},
                                               {}};
-  ASSERT_TRUE(provider_->set_shape_profiles(profiles).ok());
+  ASSERT_THAT(provider_->set_shape_profiles(profiles), IsOk());
   EXPECT_EQ(told, "profile x.0 batch 1:2:3 x.1  4:4:4\nprofile\n");
   const Status failed = provider_->set_shape_profiles(std::vector<ShapeProfile>(3));
   EXPECT_EQ(failed.code(), StatusCode::kEngineError);

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::cli::backend_test_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -26,7 +28,7 @@ TEST(BackendTest, FindsTestsAtAnyDepthByName) {
   folder.write("test_c/model.onnx", "");
   folder.write("test_d/data.json", "");
   const auto names = names_below(folder.path());
-  ASSERT_TRUE(names.ok()) << names.status().message();
+  ASSERT_THAT(names, IsOk());
   EXPECT_THAT(*names, ElementsAre("node/test_a", "node/test_b", "test_c"));
 }
 
@@ -37,7 +39,7 @@ TEST(BackendTest, DoesNotFollowLinksToFolders) {
   other.write("test_b/model.onnx", "");
   std::filesystem::create_directory_symlink(other.path(), folder / "link");
   const auto names = names_below(folder.path());
-  ASSERT_TRUE(names.ok()) << names.status().message();
+  ASSERT_THAT(names, IsOk());
   EXPECT_THAT(*names, ElementsAre("test_a"));
 }
 
@@ -46,7 +48,7 @@ TEST(BackendTest, IsNamedAfterItsFolderIfThatIsTheRoot) {
   folder.write("test_a/model.onnx", "");
   for (const std::string root : {"test_a", "test_a/"}) {
     const auto names = names_below(folder / root);
-    ASSERT_TRUE(names.ok()) << names.status().message();
+    ASSERT_THAT(names, IsOk());
     EXPECT_THAT(*names, ElementsAre("test_a"));
   }
 }
@@ -70,8 +72,8 @@ TEST(NodeCounts, AreShownByProvider) {
 
 TEST(NodeCounts, SayWhetherAllNodesRunOnTheProvidersThatAreRequired) {
   const std::vector<std::string> required = {"AcmeExecutionProvider", "OtherExecutionProvider"};
-  EXPECT_TRUE(check_all_run_on({}, required).ok());
-  EXPECT_TRUE(check_all_run_on({{"AcmeExecutionProvider", 3}}, required).ok());
+  EXPECT_THAT(check_all_run_on({}, required), IsOk());
+  EXPECT_THAT(check_all_run_on({{"AcmeExecutionProvider", 3}}, required), IsOk());
   const Status failure = check_all_run_on({{"AcmeExecutionProvider", 3}, {"host", 2}}, required);
   EXPECT_EQ(failure.code(), StatusCode::kFail);
   EXPECT_THAT(failure.message(), HasSubstr("AcmeExecutionProvider or OtherExecutionProvider"));

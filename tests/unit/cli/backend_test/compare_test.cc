@@ -7,16 +7,19 @@
 #include <limits>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::cli::compare_test {
 namespace {
 
+using test::IsOk;
 using ::testing::Eq;
 using ::testing::Optional;
 
 template <class T>
 Value tensor(std::vector<int64_t> shape, std::vector<T> elements) {
   auto value = Value::of<T>(std::move(shape), std::span<const T>(elements));
-  EXPECT_TRUE(value.ok());
+  EXPECT_THAT(value, IsOk());
   return *value;
 }
 
@@ -62,7 +65,8 @@ TEST(Compare, HoldsIntegersToTheLastDigit) {
 TEST(Compare, ComparesStrings) {
   const auto a = Value::of_strings({2}, {"x", "y"});
   const auto b = Value::of_strings({2}, {"x", "z"});
-  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_THAT(a, IsOk());
+  ASSERT_THAT(b, IsOk());
   EXPECT_EQ(find_difference(*a, *a, {}), std::nullopt);
   EXPECT_THAT(find_difference(*a, *b, {}),
               Optional(Eq(R"(1 of 2 numbers differ, the first at [1]: "y", expected "z")")));
@@ -78,7 +82,8 @@ TEST(Compare, RefusesAnotherTypeOrShape) {
 TEST(Compare, SaysWhichComplexNumberDiffers) {
   auto a = Value::allocate(ElementType::kComplex64, {3});
   auto b = Value::allocate(ElementType::kComplex64, {3});
-  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_THAT(a, IsOk());
+  ASSERT_THAT(b, IsOk());
   reinterpret_cast<float*>(a->mutable_bytes().data())[5] = 2;
   EXPECT_THAT(find_difference(*a, *b, {}),
               Optional(Eq("1 of 6 numbers differ, the first at [2]: 2, expected 0")));

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::cli::skip_list_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -14,7 +17,7 @@ using ::testing::Pair;
 TEST(SkipList, ReadsNamesAndReasons) {
   const auto list = parse_skip_list(
       "# a comment\n\n  test_a : draws random numbers: always others\r\ntest_b:x", "skip.txt");
-  ASSERT_TRUE(list.ok()) << list.status().message();
+  ASSERT_THAT(list, IsOk());
   EXPECT_THAT(
       *list,
       ElementsAre(Pair("test_a", Field(&SkipReason::text, "draws random numbers: always others")),
@@ -23,7 +26,7 @@ TEST(SkipList, ReadsNamesAndReasons) {
 
 TEST(SkipList, ReadsWhichTestsPassNowAndThen) {
   const auto list = parse_skip_list("a?: x\nb ? : y\nc: z?", "skip.txt");
-  ASSERT_TRUE(list.ok()) << list.status().message();
+  ASSERT_THAT(list, IsOk());
   EXPECT_THAT(*list, ElementsAre(Pair("a", Field(&SkipReason::may_pass, true)),
                                  Pair("b", Field(&SkipReason::may_pass, true)),
                                  Pair("c", Field(&SkipReason::may_pass, false))));

@@ -5,16 +5,19 @@
 #include <fstream>
 #include <optional>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::cli::temporary_folder_test {
 namespace {
 
+using test::IsOk;
+
 TEST(TemporaryFolder, IsRemovedWithItsContent) {
   std::filesystem::path path;
   {
     const auto folder = TemporaryFolder::create();
-    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+    ASSERT_THAT(folder, IsOk());
     path = folder->path();
     std::filesystem::create_directories(path / "inner");
     std::ofstream(path / "inner" / "file") << "x";
@@ -28,7 +31,7 @@ TEST(TemporaryFolder, KeepsWhatALinkInItLeadsTo) {
   const std::filesystem::path kept = other.write("kept", "x");
   {
     const auto folder = TemporaryFolder::create();
-    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+    ASSERT_THAT(folder, IsOk());
     std::filesystem::create_directory_symlink(other.path(), folder->path() / "link");
   }
   EXPECT_TRUE(std::filesystem::exists(kept));

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::cli::plugin_project_test {
@@ -16,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -83,7 +85,7 @@ TEST(Templates, AreFilledWithNamesOnce) {
 
 TEST_F(PluginProjects, HaveTheFilesOfBothFoldersUnderTheirNames) {
   const auto files = write_plugin_project(templates(), kProject, target());
-  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  ASSERT_THAT(files, IsOk());
   EXPECT_THAT(*files, ElementsAre("ci.sh", "cmake/checks.cmake", "fast_npu.yaml"));
   EXPECT_EQ(content_of(target() / "fast_npu.yaml"), "vendor: \"acme & Söhne\"\n");
   EXPECT_EQ(content_of(target() / "cmake" / "checks.cmake"), "fast_npu\n");
@@ -91,7 +93,7 @@ TEST_F(PluginProjects, HaveTheFilesOfBothFoldersUnderTheirNames) {
 
 TEST_F(PluginProjects, HaveThePermissionsOfTheUser) {
   const mode_t mask = ::umask(027);
-  ASSERT_TRUE(write_plugin_project(templates(), kProject, target()).ok());
+  ASSERT_THAT(write_plugin_project(templates(), kProject, target()), IsOk());
   ::umask(mask);
   EXPECT_EQ(fs::status(target()).permissions(), fs::perms(0750));
   EXPECT_NE(fs::status(target() / "ci.sh").permissions() & fs::perms::owner_exec, fs::perms::none);

@@ -6,13 +6,17 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::cli::elements_test {
 namespace {
+
+using test::IsOk;
 
 // A tensor of one dimension from its bytes.
 Value tensor(ElementType type, int64_t count, std::vector<uint8_t> bytes) {
   auto value = Value::allocate(type, {count});
-  EXPECT_TRUE(value.ok());
+  EXPECT_THAT(value, IsOk());
   EXPECT_EQ(value->bytes().size(), bytes.size());
   std::memcpy(value->mutable_bytes().data(), bytes.data(), bytes.size());
   return *value;
@@ -89,14 +93,14 @@ TEST(Elements, WritesElementsAsAPersonWould) {
   const Value large = tensor(ElementType::kUint64, 1, std::vector<uint8_t>(8, 0xff));
   EXPECT_EQ(first_elements(large, 8), "18446744073709551615");
   const auto strings = Value::of_strings({2}, {"a\nb", ""});
-  ASSERT_TRUE(strings.ok());
+  ASSERT_THAT(strings, IsOk());
   EXPECT_EQ(first_elements(*strings, 1), "\"a\\nb\", ...");
 }
 
 TEST(Elements, SummarisesWithoutNan) {
   const std::vector<double> numbers = {2, std::nan(""), -4, 8};
   const auto value = Value::of<double>({4}, std::span<const double>(numbers));
-  ASSERT_TRUE(value.ok());
+  ASSERT_THAT(value, IsOk());
   const Summary summary = summarize(*value);
   EXPECT_EQ(summary.min, -4);
   EXPECT_EQ(summary.max, 8);

@@ -5,9 +5,12 @@
 
 #include <array>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::cli::npy_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -30,11 +33,11 @@ std::string refusal(const std::string& file) {
 TEST(Npy, ReadsWhatItWrote) {
   const std::array<float, 6> numbers = {1, 2, 3, 4, 5, -6.5};
   const auto value = Value::of<float>({2, 3}, numbers);
-  ASSERT_TRUE(value.ok());
+  ASSERT_THAT(value, IsOk());
   const auto file = encode_npy(*value);
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   const auto read = decode_npy(*file, "x.npy");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->element_type(), ElementType::kFloat);
   EXPECT_THAT(read->shape(), ElementsAre(2, 3));
   EXPECT_THAT(read->elements<float>(), ElementsAre(1, 2, 3, 4, 5, -6.5));
@@ -42,20 +45,20 @@ TEST(Npy, ReadsWhatItWrote) {
 
 TEST(Npy, AlignsTheDataTo64Bytes) {
   const auto value = Value::allocate(ElementType::kInt8, {5});
-  ASSERT_TRUE(value.ok());
+  ASSERT_THAT(value, IsOk());
   const auto file = encode_npy(*value);
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   EXPECT_EQ(file->size() % 64, 5);
 }
 
 TEST(Npy, KeepsScalarsAndEmptyTensors) {
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{}, {0, 3}, {1}}) {
     const auto value = Value::allocate(ElementType::kInt64, shape);
-    ASSERT_TRUE(value.ok());
+    ASSERT_THAT(value, IsOk());
     const auto file = encode_npy(*value);
-    ASSERT_TRUE(file.ok());
+    ASSERT_THAT(file, IsOk());
     const auto read = decode_npy(*file, "x.npy");
-    ASSERT_TRUE(read.ok()) << read.status().message();
+    ASSERT_THAT(read, IsOk());
     EXPECT_THAT(read->shape(), ::testing::ElementsAreArray(shape));
   }
 }
@@ -63,7 +66,7 @@ TEST(Npy, KeepsScalarsAndEmptyTensors) {
 TEST(Npy, ReadsVersion2AndOtherOrdersOfKeys) {
   const auto read = decode_npy(
       npy("{\"shape\": (2,), 'fortran_order': False, 'descr': '|u1'}", "\x01\x02", 2), "x.npy");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_THAT(read->elements<uint8_t>(), ElementsAre(1, 2));
 }
 
@@ -110,7 +113,7 @@ TEST(Npy, RefusesAShapeThatOverflows) {
 
 TEST(Npy, RefusesToWriteStrings) {
   const auto value = Value::of_strings({1}, {"text"});
-  ASSERT_TRUE(value.ok());
+  ASSERT_THAT(value, IsOk());
   const auto file = encode_npy(*value);
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(file.status().message(), HasSubstr("NumPy has no tensors of string[1]"));

@@ -6,15 +6,17 @@
 
 #include "host/cli/values/elements.h"
 #include "host/cli/values/inputs.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::cli::random_value_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 std::vector<double> numbers(ElementType type, uint64_t seed) {
   const auto value = random_value(type, {1000}, seed);
-  EXPECT_TRUE(value.ok());
+  EXPECT_THAT(value, IsOk());
   const Elements elements(*value);
   std::vector<double> all;
   for (uint64_t i = 0; i < elements.count(); ++i) all.push_back(elements.number(i));

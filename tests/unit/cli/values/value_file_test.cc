@@ -5,11 +5,13 @@
 
 #include <array>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::cli::value_file_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -21,16 +23,16 @@ class ValueFile : public ::testing::Test {
 Value floats() {
   constexpr std::array<float, 3> kNumbers = {1.5F, -2, 0};
   auto value = Value::of<float>({3, 1}, std::span<const float>(kNumbers));
-  EXPECT_TRUE(value.ok());
+  EXPECT_THAT(value, IsOk());
   return *value;
 }
 
 TEST_F(ValueFile, ReadsEachFormatThatItWrites) {
   for (const char* name : {"x.pb", "x.npy", "x.raw", "x.BIN"}) {
-    ASSERT_TRUE(write_value(folder_ / name, "tensor", floats()).ok());
+    ASSERT_THAT(write_value(folder_ / name, "tensor", floats()), IsOk());
     const RawLayout layout{ElementType::kFloat, {3, 1}};
     const auto read = read_value(folder_ / name, layout);
-    ASSERT_TRUE(read.ok()) << read.status().message();
+    ASSERT_THAT(read, IsOk());
     EXPECT_THAT(read->value.shape(), ElementsAre(3, 1));
     EXPECT_THAT(read->value.elements<float>(), ElementsAre(1.5F, -2, 0));
   }
@@ -38,11 +40,11 @@ TEST_F(ValueFile, ReadsEachFormatThatItWrites) {
 
 TEST_F(ValueFile, KeepsNameAndStringsInTensorProto) {
   const auto strings = Value::of_strings({2}, {"a", "b"});
-  ASSERT_TRUE(strings.ok());
+  ASSERT_THAT(strings, IsOk());
   EXPECT_EQ(default_extension(*strings), ".pb");
-  ASSERT_TRUE(write_value(folder_ / "x.pb", "words", *strings).ok());
+  ASSERT_THAT(write_value(folder_ / "x.pb", "words", *strings), IsOk());
   const auto read = read_value(folder_ / "x.pb");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->name, "words");
   EXPECT_THAT(read->value.strings(), ElementsAre("a", "b"));
 }
@@ -50,7 +52,7 @@ TEST_F(ValueFile, KeepsNameAndStringsInTensorProto) {
 TEST_F(ValueFile, TakesAnythingButZeroAsTrue) {
   const auto file = folder_.write("x.raw", std::string("\x00\x02\xff", 3));
   const auto read = read_value(file, RawLayout{ElementType::kBool, {3}});
-  ASSERT_TRUE(read.ok());
+  ASSERT_THAT(read, IsOk());
   EXPECT_THAT(read->value.elements<bool>(), ElementsAre(false, true, true));
 }
 
@@ -84,7 +86,7 @@ TEST_F(ValueFile, NamesAMissingFile) {
 
 TEST_F(ValueFile, RefusesStringsInRawForm) {
   const auto strings = Value::of_strings({1}, {"a"});
-  ASSERT_TRUE(strings.ok());
+  ASSERT_THAT(strings, IsOk());
   EXPECT_THAT(write_value(folder_ / "x.raw", "words", *strings).message(),
               HasSubstr("strings have no raw form"));
 }
@@ -94,19 +96,19 @@ TEST_F(ValueFile, KeepsSequencesOptionalsAndMaps) {
   const Value numbers = *Value::of<float>({3}, std::vector<float>{1, 2, 3});
   const Value maps = *Value::sequence({*Value::map(keys, numbers)});
   EXPECT_EQ(default_extension(maps), ".pb");
-  ASSERT_TRUE(write_value(folder_ / "x.pb", "maps", maps, true).ok());
+  ASSERT_THAT(write_value(folder_ / "x.pb", "maps", maps, true), IsOk());
   const auto read = read_value(folder_ / "x.pb", std::nullopt,
                                {.kind = ValueKind::kSequence, .is_optional = true});
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->name, "maps");
   ASSERT_EQ(read->value.parts().size(), 1U);
   const Value map = read->value.parts()[0];
   ASSERT_EQ(map.kind(), ValueKind::kMap);
   EXPECT_THAT(map.parts()[0].strings(), ElementsAre("a", "b", "c"));
   EXPECT_THAT(map.parts()[1].elements<float>(), ElementsAre(1, 2, 3));
-  ASSERT_TRUE(write_value(folder_ / "none.pb", "none", Value(), true).ok());
+  ASSERT_THAT(write_value(folder_ / "none.pb", "none", Value(), true), IsOk());
   const auto none = read_value(folder_ / "none.pb", std::nullopt, {.is_optional = true});
-  ASSERT_TRUE(none.ok()) << none.status().message();
+  ASSERT_THAT(none, IsOk());
   EXPECT_FALSE(none->value.has_value());
 }
 

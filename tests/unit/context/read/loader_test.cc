@@ -9,12 +9,14 @@
 #include "host/context/metadata.h"
 #include "host/onnx_io/export/export.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::loader_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -36,7 +38,7 @@ std::string refusal(const graph::Model& model, const LoadOptions& options) {
   return loaded.status().message();
 }
 
-// The refusal of a node that states this path below the folder.
+// The refusal of a node that names this path below the folder.
 std::string refusal_of_path(const TempDirectory& dir, const std::string& path) {
   return refusal(model_of({file_node("p", path)}), {.folder = dir.path()});
 }
@@ -62,7 +64,7 @@ TEST(ContextLoader, AsksForEachPayloadOnceWhereAFunctionGivesThem) {
   };
   const graph::Model model = model_of({file_node("p", "m_test.bin"), file_node("q", "m_test.bin")});
   const Result<LoadedContext> loaded = load_context(model, options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(calls, 1);
   ASSERT_EQ(loaded->payloads.size(), 1U);
   EXPECT_EQ(text_of(loaded->payloads[0].bytes), "of the function");
@@ -78,7 +80,7 @@ TEST(ContextLoader, LoadsABinaryBesideTheModel) {
   dir.write("m_test.bin", "payload");
   const graph::Model model = model_of({file_node("p", "m_test.bin")});
   const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   ASSERT_EQ(loaded->payloads.size(), 1U);
   EXPECT_EQ(text_of(loaded->payloads[0].bytes), "payload");
   EXPECT_EQ(loaded->payloads[0].file_name, "m_test.bin");
@@ -96,7 +98,7 @@ TEST(ContextLoader, AlignsEmbeddedPayloads) {
   graph::Model model = model_of({std::move(large), embedded_node("small", "a")});
   model.graph.nodes[1].attributes[2].value = std::string("short");
   const Result<LoadedContext> loaded = load_context(model, {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(text_of(loaded->payloads[0].bytes), std::string(5000, 'b'));
   EXPECT_EQ(text_of(loaded->payloads[1].bytes), "short");
   for (const CachedPayload& payload : loaded->payloads) {
@@ -110,7 +112,7 @@ TEST(ContextLoader, AcceptsEmptyPayloadsForTheProviderToJudge) {
   dir.write("empty.bin", "");
   const graph::Model model = model_of({embedded_node("a", ""), file_node("b", "empty.bin")});
   const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_TRUE(loaded->payloads[0].bytes.bytes.empty());
   EXPECT_TRUE(loaded->payloads[1].bytes.bytes.empty());
 }
@@ -122,7 +124,7 @@ TEST(ContextLoader, FindsPartitionsInNestedGraphs) {
   holder.attributes.push_back({"then_branch", std::make_unique<graph::Graph>(std::move(body))});
   model.graph.add_node(std::move(holder));
   const Result<LoadedContext> loaded = load_context(model, {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   ASSERT_EQ(loaded->partitions.size(), 2U);
   EXPECT_EQ(loaded->partitions[1].place.graph, model.graph.nodes[1].subgraph("then_branch"));
   EXPECT_EQ(loaded->partitions[0].payload, loaded->partitions[1].payload);
@@ -140,7 +142,7 @@ TEST(ContextLoader, LoadsTheSupersededBinaryThatTheModelStates) {
   EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the checksum"));
   dir.write(superseded, "old one");
   const Result<LoadedContext> replaced = load_context(model, {.folder = dir.path()});
-  ASSERT_TRUE(replaced.ok()) << replaced.status().to_string();
+  ASSERT_THAT(replaced, IsOk());
   EXPECT_EQ(text_of(replaced->payloads[0].bytes), "old one");
   fs::remove(dir / "m.bin");
   EXPECT_EQ(refusal(model, {.folder = dir.path()}), "accepted");
@@ -215,7 +217,7 @@ TEST(ContextLoader, SecondaryNodesFindTheirPrimaryInAnyOrder) {
   const graph::Model model = model_of({secondary_node("s2", "p2"), embedded_node("p1", "one"),
                                        secondary_node("s1", "p1"), embedded_node("p2", "two")});
   const Result<LoadedContext> loaded = load_context(model, {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   ASSERT_EQ(loaded->payloads.size(), 2U);
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[0].payload].bytes), "two");
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[2].payload].bytes), "one");
@@ -262,7 +264,7 @@ TEST(ContextLoader, SourcesThatStateOneFileGetSeparatePayloads) {
   other.source = "OtherExecutionProvider";
   const graph::Model model = model_of({file_node("p", "m.bin"), std::move(other)});
   const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
-  ASSERT_TRUE(loaded.ok());
+  ASSERT_THAT(loaded, IsOk());
   ASSERT_EQ(loaded->payloads.size(), 2U);
   EXPECT_EQ(loaded->payloads[1].source, "OtherExecutionProvider");
 }
@@ -287,7 +289,7 @@ TEST_P(DamagedContent, IsRefusedAsAnEmbeddedPayload) {
   EXPECT_EQ(refusal(model, {.verify_checksums = false}), "accepted");
 }
 
-// A model with two payloads, of which the metadata state one.
+// A model with two payloads, of which the metadata name one.
 graph::Model half_stated_model(const TempDirectory& dir) {
   dir.write("a.bin", "a");
   dir.write("b.bin", "b");
@@ -314,7 +316,7 @@ TEST(ContextLoader, AcceptsAPayloadWithoutAChecksumIfAllowed) {
   const TempDirectory dir;
   const graph::Model model = half_stated_model(dir);
   const auto loaded = load_context(model, {.folder = dir.path(), .require_checksums = false});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_THAT(loaded->unchecked, ElementsAre("file \"b.bin\""));
 }
 
@@ -324,7 +326,7 @@ TEST(ContextLoader, ListsWhatAModelOfAnotherHostStatesNoChecksumOf) {
   const graph::Model model = model_of({file_node("p", "a.bin"), embedded_node("e", "x")});
   LoadOptions options{.folder = dir.path(), .unchecked_external_data = {"weights"}};
   const auto loaded = load_context(model, options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_THAT(loaded->unchecked,
               ElementsAre("file \"a.bin\"", "the payload of EPContext node \"e\"",
                           "external data \"weights\""));
@@ -388,7 +390,7 @@ TEST(ContextLoader, ReturnsTheCompatibilityStrings) {
   write_metadata({.embedded = {{"p", checksum_of("payload")}}, .compatibility = {{"EP", "sdk 3"}}},
                  model.metadata);
   const Result<LoadedContext> loaded = load_context(model, {});
-  ASSERT_TRUE(loaded.ok());
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->compatibility.at("EP"), "sdk 3");
   EXPECT_EQ(loaded->compatibility_of({.source = "EP"}), "sdk 3");
   EXPECT_EQ(loaded->compatibility_of({.source = "EP", .compatibility = "own"}), "own");
@@ -401,7 +403,7 @@ TEST(ContextLoader, ReturnsTheCompatibilityStringOfEachPayload) {
                   .payload_compatibility = {{"q", "for npu 1"}}},
                  model.metadata);
   const Result<LoadedContext> loaded = load_context(model, {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payloads.at(0).compatibility, "");
   EXPECT_EQ(loaded->payloads.at(1).compatibility, "for npu 1");
 }
@@ -431,7 +433,7 @@ TEST(ContextLoader, MapsABinaryOnceForAllItsNodes) {
       model_of({file_node("a", "m.bin"), file_node("b", "./m.bin"), secondary_node("c", "a")});
   const Result<LoadedContext> loaded =
       load_context(model, {.folder = dir.path(), .file_system = &counting});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(counting.mappings, 1);
   EXPECT_EQ(loaded->payloads.size(), 1U);
   for (const CachedPartition& partition : loaded->partitions) EXPECT_EQ(partition.payload, 0U);
@@ -444,7 +446,7 @@ TEST(ContextLoader, APayloadOutlivesTheLoad) {
   {
     const graph::Model model = model_of({file_node("p", "m.bin")});
     Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
-    ASSERT_TRUE(loaded.ok());
+    ASSERT_THAT(loaded, IsOk());
     payload = loaded->payloads[0];
   }
   fs::remove(dir / "m.bin");
@@ -461,7 +463,7 @@ TEST(ContextLoader, LoadsNodesMergedFromSeveralModels) {
                                {"n_test.bin", checksum_of("second model")}}},
                  model.metadata);
   const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->partitions[1].payload, loaded->partitions[0].payload);
   EXPECT_EQ(loaded->partitions[3].payload, loaded->partitions[2].payload);
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[3].payload].bytes), "second model");
@@ -470,21 +472,21 @@ TEST(ContextLoader, LoadsNodesMergedFromSeveralModels) {
 TEST(ContextLoader, ComparesLargeFilesInTheBackgroundForValidatingProviders) {
   const TempDirectory dir;
   const std::string payload(size_t{5} << 20, 'p');
-  ASSERT_TRUE(testing::write_sample({.output_path = dir / "m_ctx.onnx"}, payload).ok());
+  ASSERT_THAT(testing::write_sample({.output_path = dir / "m_ctx.onnx"}, payload), IsOk());
   const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   LoadOptions options{.folder = dir.path(), .validating_sources = {std::string(testing::kSource)}};
   Result<LoadedContext> right = load_context(*model, options);
-  ASSERT_TRUE(right.ok());
+  ASSERT_THAT(right, IsOk());
   EXPECT_EQ(right->pending_checksums.size(), 1U);
-  EXPECT_TRUE(right->finish_checksums().ok());
-  EXPECT_TRUE(right->finish_checksums().ok());
+  EXPECT_THAT(right->finish_checksums(), IsOk());
+  EXPECT_THAT(right->finish_checksums(), IsOk());
 
   std::string damaged = payload;
   damaged[damaged.size() / 2] = 'd';
   dir.write("m_test.bin", damaged);
   Result<LoadedContext> wrong = load_context(*model, options);
-  ASSERT_TRUE(wrong.ok());
+  ASSERT_THAT(wrong, IsOk());
   const Status status = wrong->finish_checksums();
   EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(status.message(), HasSubstr("m_test.bin"));

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "host/base/files/file.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::context::replacement_watch_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 
 TEST(ReplacementWatch, SeesAModelThatIsReplaced) {
@@ -36,7 +38,7 @@ TEST(ReplacementWatch, SeesNothingWhereNothingHappens) {
   const TempDirectory dir;
   const fs::path model = dir.write("m.onnx", "old");
   const ReplacementWatch watch(model);
-  EXPECT_TRUE(read_file(model).ok());
+  EXPECT_THAT(read_file(model), IsOk());
   EXPECT_FALSE(watch.has_changed());
   EXPECT_FALSE(ReplacementWatch({}).has_changed());
 }

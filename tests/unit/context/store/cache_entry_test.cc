@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/store/store_samples.h"
 
 namespace ephost::context::cache_entry_test {
 namespace {
+
+using test::IsOk;
 
 CacheEntry sample_entry() {
   return {.key_text = testing::key_of("a").text,
@@ -18,7 +21,7 @@ CacheEntry sample_entry() {
 
 TEST(CacheEntry, ComesBackAsItWasWritten) {
   const Result<CacheEntry> read = parse_cache_entry(to_text(sample_entry()));
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->key_text, sample_entry().key_text);
   EXPECT_EQ(read->files, sample_entry().files);
   EXPECT_EQ(read->partitions, sample_entry().partitions);
@@ -47,7 +50,7 @@ TEST(CacheEntry, NeedNotStateWhatContextsWereMadeFrom) {
   CacheEntry entry = sample_entry();
   entry.contexts.clear();
   const Result<CacheEntry> read = parse_cache_entry(to_text(entry));
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_TRUE(read->contexts.empty());
 }
 

@@ -9,6 +9,7 @@
 
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/store/store_samples.h"
 
 namespace ephost::context::cache_faults_test {
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::CrashingFileSystem;
 using test::FaultyFileSystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
@@ -34,7 +36,7 @@ const CrashingFileSystem kNeverWaits;
 void expect_usable(const TempDirectory& dir, const CacheKey& key) {
   const CacheStore store({.folder = dir.path(), .file_system = &kNeverWaits});
   ASSERT_THAT(payload_in(store, key), AnyOf("none", "payload"));
-  ASSERT_TRUE(publish_sample(store, key).ok());
+  ASSERT_THAT(publish_sample(store, key), IsOk());
   ASSERT_EQ(payload_in(store, key), "payload");
   ASSERT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key)));
 }
@@ -62,8 +64,9 @@ TEST(CacheStoreFaults, EveryFailureWhileReadingIsAMissOrAnError) {
   for (int operation = 0;; ++operation) {
     SCOPED_TRACE(operation);
     const TempDirectory dir;
-    ASSERT_TRUE(
-        publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key).ok());
+    ASSERT_THAT(
+        publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key),
+        IsOk());
     FaultyFileSystem faulty;
     faulty.fail_at = operation;
     const CacheStore store({.folder = dir.path(), .file_system = &faulty});
@@ -80,9 +83,9 @@ TEST(CacheStoreFaults, EveryFailureWhileLookingForRelatedEntriesOnlyCostsTheirCo
   for (int operation = 0;; ++operation) {
     SCOPED_TRACE(operation);
     const TempDirectory dir;
-    ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key,
-                               "payload", testing::sample_contexts())
-                    .ok());
+    ASSERT_THAT(publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key,
+                               "payload", testing::sample_contexts()),
+                IsOk());
     FaultyFileSystem faulty;
     faulty.fail_at = operation;
     const CacheStore store({.folder = dir.path(), .file_system = &faulty});
@@ -115,8 +118,9 @@ TEST(CacheStoreFaults, EveryCrashWhileRemovingLeavesAStoreThatWorks) {
   for (int change = 0;; ++change) {
     SCOPED_TRACE(change);
     const TempDirectory dir;
-    ASSERT_TRUE(
-        publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key).ok());
+    ASSERT_THAT(
+        publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key),
+        IsOk());
     CrashingFileSystem crashing;
     crashing.crash_at = change;
     static_cast<void>(clear({.folder = dir.path(), .file_system = &crashing}));
@@ -131,7 +135,7 @@ TEST(CacheStoreFaults, AnEntryThatIsMovedAwayWhileItIsReadIsAMiss) {
   for (int operation = 0;; ++operation) {
     SCOPED_TRACE(operation);
     const TempDirectory dir;
-    ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key).ok());
+    ASSERT_THAT(publish_sample(CacheStore({.folder = dir.path()}), key), IsOk());
     FaultyFileSystem faulty;
     faulty.fail_at = operation;
     faulty.event = [&] {
@@ -139,8 +143,8 @@ TEST(CacheStoreFaults, AnEntryThatIsMovedAwayWhileItIsReadIsAMiss) {
     };
     const Result<CacheLookup> lookup =
         CacheStore({.folder = dir.path(), .file_system = &faulty}).find(key);
-    ASSERT_TRUE(lookup.ok()) << lookup.status().to_string();
-    EXPECT_TRUE(lookup->damage.ok()) << lookup->damage.to_string();
+    ASSERT_THAT(lookup, IsOk());
+    EXPECT_THAT(lookup->damage, IsOk());
     if (faulty.operations() <= operation) break;
   }
 }
@@ -175,7 +179,7 @@ std::string use_for_a_while(const fs::path& folder, unsigned seed) {
   return {};
 }
 
-// Invariants of the folder after everyone has finished.
+// Invariants of the folder after all processes have finished.
 void expect_sound(const fs::path& folder) {
   for (const CacheItem& item : testing::items_in(folder)) {
     EXPECT_NE(item.state, CacheItem::State::kTemporary);

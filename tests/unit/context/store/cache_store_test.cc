@@ -5,12 +5,14 @@
 
 #include <cerrno>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/store/store_samples.h"
 
 namespace ephost::context::cache_store_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::ElementsAre;
 using testing::entry_in;
@@ -54,8 +56,8 @@ class ReadOnlyFileSystem : public PosixFileSystem {
 TEST(CacheStore, FindsWhatWasPublished) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
-  ASSERT_TRUE(publish_sample(store, key_of("a"), "of a").ok());
-  ASSERT_TRUE(publish_sample(store, key_of("b"), "of b").ok());
+  ASSERT_THAT(publish_sample(store, key_of("a"), "of a"), IsOk());
+  ASSERT_THAT(publish_sample(store, key_of("b"), "of b"), IsOk());
   EXPECT_EQ(payload_in(store, key_of("a")), "of a");
   EXPECT_EQ(payload_in(store, key_of("b")), "of b");
   EXPECT_EQ(payload_in(store, key_of("c")), "none");
@@ -72,7 +74,7 @@ TEST(CacheStore, MakesItsFolderForTheFirstEntry) {
   const CacheStore store({.folder = dir / "deep/down/"});
   EXPECT_EQ(payload_in(store, key_of("a")), "none");
   EXPECT_THAT(files_in(dir.path()), IsEmpty());
-  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  ASSERT_THAT(publish_sample(store, key_of("a")), IsOk());
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
 }
 
@@ -98,7 +100,7 @@ class CacheStoreWriters : public ::testing::Test {
 };
 
 TEST_F(CacheStoreWriters, MayBeNobodyElse) {
-  ASSERT_TRUE(publish_sample(store_, key_of("a")).ok());
+  ASSERT_THAT(publish_sample(store_, key_of("a")), IsOk());
   for (const fs::path& path : {fs::path(dir_ / "cache"), store_.options().store()}) {
     let_others_write(path);
     for (const Status& status : {store_.find(key_of("a")).status(), store_.stage().status(),
@@ -118,7 +120,7 @@ TEST_F(CacheStoreWriters, MayBeNobodyElse) {
 TEST_F(CacheStoreWriters, AreExpectedInTheFolderOfTemporaryFiles) {
   fs::create_directory(dir_ / "cache");
   fs::permissions(dir_ / "cache", fs::perms::all | fs::perms::sticky_bit);
-  ASSERT_TRUE(publish_sample(store_, key_of("a")).ok());
+  ASSERT_THAT(publish_sample(store_, key_of("a")), IsOk());
   EXPECT_EQ(payload_in(store_, key_of("a")), "payload");
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(store_.options().store().c_str(), 65534, 65534), 0);
@@ -128,10 +130,10 @@ TEST_F(CacheStoreWriters, AreExpectedInTheFolderOfTemporaryFiles) {
 
 TEST_F(CacheStoreWriters, OfAnEntryGetItQuarantined) {
   for (const char* const name : {"", "model_test.bin"}) {
-    ASSERT_TRUE(publish_sample(store_, key_of("a")).ok());
+    ASSERT_THAT(publish_sample(store_, key_of("a")), IsOk());
     let_others_write(entry_in(dir_ / "cache", key_of("a")) / name);
     const Result<CacheLookup> lookup = store_.find(key_of("a"));
-    ASSERT_TRUE(lookup.ok()) << lookup.status().message();
+    ASSERT_THAT(lookup, IsOk());
     EXPECT_FALSE(lookup->found);
     EXPECT_THAT(lookup->damage.message(), HasSubstr("can be changed by others"));
   }
@@ -142,8 +144,8 @@ TEST(CacheStore, KeepsNothingOfAnEntryThatIsNotPublished) {
   const CacheStore store({.folder = dir.path()});
   {
     const Result<StagedEntry> staged = store.stage();
-    ASSERT_TRUE(staged.ok());
-    ASSERT_TRUE(testing::write_sample({.output_path = staged->model_path()}).ok());
+    ASSERT_THAT(staged, IsOk());
+    ASSERT_THAT(testing::write_sample({.output_path = staged->model_path()}), IsOk());
     EXPECT_EQ(folders_in(dir.path()).size(), 1U);
   }
   EXPECT_THAT(folders_in(dir.path()), IsEmpty());
@@ -152,8 +154,8 @@ TEST(CacheStore, KeepsNothingOfAnEntryThatIsNotPublished) {
 TEST(CacheStore, KeepsTheFirstOfTwoPublications) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
-  ASSERT_TRUE(publish_sample(store, key_of("a"), "first").ok());
-  ASSERT_TRUE(publish_sample(store, key_of("a"), "second").ok());
+  ASSERT_THAT(publish_sample(store, key_of("a"), "first"), IsOk());
+  ASSERT_THAT(publish_sample(store, key_of("a"), "second"), IsOk());
   EXPECT_EQ(payload_in(store, key_of("a")), "first");
   EXPECT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key_of("a"))));
 }
@@ -163,7 +165,7 @@ TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
   const auto rewrite = [](const fs::path& file, auto change) {
     std::string content = testing::content_of(file);
     change(content);
-    ASSERT_TRUE(write_file_atomically(file, as_bytes(content)).ok());
+    ASSERT_THAT(write_file_atomically(file, as_bytes(content)), IsOk());
   };
   const std::vector<std::pair<std::string, std::function<void(const fs::path&)>>> damages = {
       {"no checksum",
@@ -179,28 +181,28 @@ TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
       {"describes another key",
        [&](const fs::path& entry) {
          const CacheEntry other{.key_text = key_of("b").text};
-         ASSERT_TRUE(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))).ok());
+         ASSERT_THAT(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))), IsOk());
        }},
-      {"does not state the model",
+      {"does not list the model",
        [&](const fs::path& entry) {
          const CacheEntry other{.key_text = key.text};
-         ASSERT_TRUE(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))).ok());
+         ASSERT_THAT(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))), IsOk());
        }},
   };
   for (const auto& [reason, damage] : damages) {
     SCOPED_TRACE(reason);
     const TempDirectory dir;
     const CacheStore store({.folder = dir.path()});
-    ASSERT_TRUE(publish_sample(store, key).ok());
+    ASSERT_THAT(publish_sample(store, key), IsOk());
     damage(entry_in(dir.path(), key));
     const Result<CacheLookup> lookup = store.find(key);
-    ASSERT_TRUE(lookup.ok());
+    ASSERT_THAT(lookup, IsOk());
     EXPECT_FALSE(lookup->found);
     EXPECT_THAT(lookup->damage.message(), HasSubstr(reason));
     EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(key)));
     EXPECT_THAT(read_reason(testing::store_in(dir.path()) / quarantined(key), posix_file_system()),
                 HasSubstr(reason));
-    ASSERT_TRUE(publish_sample(store, key, "again").ok());
+    ASSERT_THAT(publish_sample(store, key, "again"), IsOk());
     EXPECT_EQ(payload_in(store, key), "again");
   }
 }
@@ -210,10 +212,11 @@ TEST(CacheStore, KeepsOneQuarantinedEntryPerKey) {
   const CacheStore store({.folder = dir.path()});
   const CacheKey key = key_of("a");
   for (const char* reason : {"first", "second"}) {
-    ASSERT_TRUE(publish_sample(store, key).ok());
+    ASSERT_THAT(publish_sample(store, key), IsOk());
     const Result<CacheLookup> lookup = store.find(key);
-    ASSERT_TRUE(lookup.ok() && lookup->found);
-    ASSERT_TRUE(store.quarantine(*lookup->found, Status(StatusCode::kEpFail, reason)).ok());
+    ASSERT_THAT(lookup, IsOk());
+    ASSERT_TRUE(lookup->found.has_value());
+    ASSERT_THAT(store.quarantine(*lookup->found, Status(StatusCode::kEpFail, reason)), IsOk());
     EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(key)));
     EXPECT_EQ(read_reason(testing::store_in(dir.path()) / quarantined(key), posix_file_system()),
               std::string("EP_FAIL: ") + reason);
@@ -224,19 +227,19 @@ TEST(CacheStore, DoesNotQuarantineAnEntryThatHasTakenTheBadOnesPlace) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
   const CacheKey key = key_of("a");
-  ASSERT_TRUE(publish_sample(store, key, "bad").ok());
+  ASSERT_THAT(publish_sample(store, key, "bad"), IsOk());
   const Result<CacheLookup> one = store.find(key);
   const Result<CacheLookup> other = store.find(key);
-  ASSERT_TRUE(store.quarantine(*one->found, Status(StatusCode::kEpFail, "bad")).ok());
-  ASSERT_TRUE(publish_sample(store, key, "good").ok());
-  EXPECT_TRUE(store.quarantine(*other->found, Status(StatusCode::kEpFail, "bad")).ok());
+  ASSERT_THAT(store.quarantine(*one->found, Status(StatusCode::kEpFail, "bad")), IsOk());
+  ASSERT_THAT(publish_sample(store, key, "good"), IsOk());
+  EXPECT_THAT(store.quarantine(*other->found, Status(StatusCode::kEpFail, "bad")), IsOk());
   EXPECT_EQ(payload_in(store, key), "good");
 }
 
 TEST(CacheStore, IsReadWhereNothingCanBeWritten) {
   const TempDirectory dir;
-  ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key_of("a")).ok());
-  ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key_of("damaged")).ok());
+  ASSERT_THAT(publish_sample(CacheStore({.folder = dir.path()}), key_of("a")), IsOk());
+  ASSERT_THAT(publish_sample(CacheStore({.folder = dir.path()}), key_of("damaged")), IsOk());
   fs::remove(entry_in(dir.path(), key_of("damaged")) / "model_ctx.onnx");
   const ReadOnlyFileSystem read_only;
   const CacheStore store({.folder = dir.path(), .file_system = &read_only});
@@ -249,7 +252,7 @@ TEST(CacheStore, WorksWithoutLocksWhereThereAreNone) {
   const TempDirectory dir;
   const LocklessFileSystem lockless;
   const CacheStore store({.folder = dir.path(), .file_system = &lockless});
-  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  ASSERT_THAT(publish_sample(store, key_of("a")), IsOk());
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
   EXPECT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key_of("a"))));
 }
@@ -258,7 +261,7 @@ TEST(CacheStore, GivesUpWaitingForAnotherProcess) {
   const TempDirectory dir;
   const CacheStore store(
       {.folder = dir.path(), .lock_wait = {.timeout = std::chrono::milliseconds(20)}});
-  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  ASSERT_THAT(publish_sample(store, key_of("a")), IsOk());
   const Result<FolderLock> held =
       FolderLock::acquire(testing::store_in(dir.path()), {}, posix_file_system());
   EXPECT_THAT(publish_sample(store, key_of("b")).message(), HasSubstr("has been locked by"));
@@ -288,12 +291,12 @@ TEST(CacheStore, FindsOtherEntriesOfAModelTheMostRecentOneFirst) {
   int hours = 3;
   for (const char* version : {"1", "2", "3", "4"}) {
     const CacheKey other = key_of_host("a", version);
-    ASSERT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+    ASSERT_THAT(publish_sample(store, other, "payload", sample_contexts()), IsOk());
     make_older(entry_in(dir.path(), other), hours--);
   }
-  ASSERT_TRUE(publish_sample(store, key_of("b"), "payload", sample_contexts()).ok());
-  // An entry of an older host, which does not state what its contexts were made from.
-  ASSERT_TRUE(publish_sample(store, key_of_host("a", "0")).ok());
+  ASSERT_THAT(publish_sample(store, key_of("b"), "payload", sample_contexts()), IsOk());
+  // An entry of an older host, which does not record what its contexts were made from.
+  ASSERT_THAT(publish_sample(store, key_of_host("a", "0")), IsOk());
   EXPECT_THAT(
       related_to(store, key),
       ElementsAre(key_of_host("a", "4").id, key_of_host("a", "2").id, key_of_host("a", "1").id));
@@ -303,14 +306,14 @@ TEST(CacheStore, ReadsTheModelOfARelatedEntryOnlyWhenAsked) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
   const CacheKey other = key_of_host("a", "1");
-  ASSERT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+  ASSERT_THAT(publish_sample(store, other, "payload", sample_contexts()), IsOk());
   Result<std::vector<FoundEntry>> related = store.find_related(key_of("a"));
-  ASSERT_TRUE(related.ok());
+  ASSERT_THAT(related, IsOk());
   ASSERT_EQ(related->size(), 1U);
   FoundEntry& entry = related->front();
   EXPECT_EQ(entry.stated.contexts, sample_contexts());
   EXPECT_EQ(entry.model, nullptr);
-  ASSERT_TRUE(store.open_model(entry).ok());
+  ASSERT_THAT(store.open_model(entry), IsOk());
   EXPECT_NE(entry.model, nullptr);
   // It is not removed meanwhile, and can be set aside like any other.
   EXPECT_EQ(clear(store.options())->removed.size(), 0U);
@@ -319,7 +322,7 @@ TEST(CacheStore, ReadsTheModelOfARelatedEntryOnlyWhenAsked) {
   dir.write(model.native(), "damaged");
   const Status damage = store.open_model(entry);
   EXPECT_EQ(damage.code(), StatusCode::kInvalidGraph);
-  ASSERT_TRUE(store.quarantine(entry, damage).ok());
+  ASSERT_THAT(store.quarantine(entry, damage), IsOk());
   EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(other)));
   EXPECT_THAT(related_to(store, key_of("a")), IsEmpty());
 }
@@ -329,7 +332,7 @@ TEST(CacheStore, PassesOverRelatedEntriesThatCannotBeRead) {
   const CacheStore store({.folder = dir.path()});
   const auto publish = [&](const char* version) {
     const CacheKey other = key_of_host("a", version);
-    EXPECT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+    EXPECT_THAT(publish_sample(store, other, "payload", sample_contexts()), IsOk());
     return entry_in(dir.path(), other);
   };
   dir.write((publish("damaged") / kEntryFileName).native(), "damaged");
@@ -347,7 +350,7 @@ TEST(CacheStore, LooksAtALimitedNumberOfRelatedEntries) {
   const CacheStore store({.folder = dir.path()});
   for (size_t i = 0; i < kMaxRelatedEntries + 2; ++i) {
     const CacheKey other = key_of_host("a", std::to_string(i));
-    ASSERT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+    ASSERT_THAT(publish_sample(store, other, "payload", sample_contexts()), IsOk());
   }
   EXPECT_EQ(related_to(store, key_of("a")).size(), kMaxRelatedEntries);
 }
@@ -361,7 +364,7 @@ TEST(CacheStore, RefusesAFileInPlaceOfItsFolderWhereItLooksForRelatedEntries) {
 TEST(CacheStore, MissesAnEntryThatIsBeingRemoved) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
-  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  ASSERT_THAT(publish_sample(store, key_of("a")), IsOk());
   const Result<FolderLock> remover =
       FolderLock::acquire(entry_in(dir.path(), key_of("a")), {}, posix_file_system());
   EXPECT_EQ(payload_in(store, key_of("a")), "none");

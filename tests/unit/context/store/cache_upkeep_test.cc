@@ -5,12 +5,14 @@
 
 #include <cerrno>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/store/store_samples.h"
 
 namespace ephost::context::cache_upkeep_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::ElementsAre;
 using testing::entry_in;
@@ -33,7 +35,7 @@ class CacheUpkeep : public ::testing::Test {
     const CacheStore unlimited({.folder = dir_.path()});
     int hours = 3;
     for (const char* name : {"a", "b", "c"}) {
-      ASSERT_TRUE(publish_sample(unlimited, key_of(name)).ok());
+      ASSERT_THAT(publish_sample(unlimited, key_of(name)), IsOk());
       make_older(entry(name), hours--);
     }
     entry_bytes_ = testing::items_in(dir_.path()).front().bytes;
@@ -55,7 +57,7 @@ class CacheUpkeep : public ::testing::Test {
   // A folder that a dead process left.
   [[nodiscard]] fs::path leave(const std::string& name) const {
     write(name + "/entry/model_ctx.onnx", "half");
-    EXPECT_TRUE(mark_folder(in_store(name), posix_file_system()).ok());
+    EXPECT_THAT(mark_folder(in_store(name), posix_file_system()), IsOk());
     return in_store(name);
   }
   [[nodiscard]] CacheStoreOptions options(CacheLimits limits = {}) const {
@@ -67,7 +69,7 @@ class CacheUpkeep : public ::testing::Test {
   void quarantine(std::string_view name) const {
     const CacheStore store(options());
     const Result<CacheLookup> lookup = store.find(key_of(name));
-    ASSERT_TRUE(store.quarantine(*lookup->found, Status(StatusCode::kFail, "bad")).ok());
+    ASSERT_THAT(store.quarantine(*lookup->found, Status(StatusCode::kFail, "bad")), IsOk());
   }
 
   const TempDirectory dir_;
@@ -81,20 +83,20 @@ TEST_F(CacheUpkeep, ListsTheLeastRecentlyUsedFirst) {
 }
 
 TEST_F(CacheUpkeep, APublicationRemovesTheLeastRecentlyUsed) {
-  ASSERT_TRUE(publish_sample(CacheStore(room_for(2)), key_of("d")).ok());
+  ASSERT_THAT(publish_sample(CacheStore(room_for(2)), key_of("d")), IsOk());
   EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("c"), folder("d")));
 }
 
 TEST_F(CacheUpkeep, AHitMakesAnEntryRecent) {
   EXPECT_EQ(payload_in(CacheStore(options()), key_of("a")), "payload");
-  ASSERT_TRUE(evict(room_for(2)).ok());
+  ASSERT_THAT(evict(room_for(2)), IsOk());
   EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
 TEST_F(CacheUpkeep, RemovesWhatWasNotUsedForTooLong) {
   make_older(entry("b"), 49);
   make_older(entry("a"), 47);
-  ASSERT_TRUE(evict(options({.max_bytes = 0, .max_age_days = 2})).ok());
+  ASSERT_THAT(evict(options({.max_bytes = 0, .max_age_days = 2})), IsOk());
   EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
@@ -102,7 +104,7 @@ TEST_F(CacheUpkeep, ZeroAndEndlessLimitsRemoveNothing) {
   make_older(entry("a"), 24 * 10000);
   for (const uint64_t limit : {uint64_t{0}, std::numeric_limits<uint64_t>::max()}) {
     const Result<CacheRemoval> removal = evict(options({limit, limit}));
-    ASSERT_TRUE(removal.ok());
+    ASSERT_THAT(removal, IsOk());
     EXPECT_THAT(removal->removed, IsEmpty());
   }
 }
@@ -112,25 +114,25 @@ TEST_F(CacheUpkeep, RemovesNothingThatIsInUse) {
   const Result<CacheLookup> used = store.find(key_of("a"));
   make_older(entry("a"), 5);
   const Result<CacheRemoval> evicted = evict(room_for(1));
-  ASSERT_TRUE(evicted.ok());
+  ASSERT_THAT(evicted, IsOk());
   ASSERT_EQ(evicted->in_use.size(), 1U);
   EXPECT_EQ(evicted->in_use[0].id, id("a"));
   EXPECT_THAT(folders_in(dir_.path()), ElementsAre(folder("a")));
-  ASSERT_TRUE(clear(options()).ok());
+  ASSERT_THAT(clear(options()), IsOk());
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
 }
 
 TEST_F(CacheUpkeep, RemovesWhatIsQuarantinedFirst) {
   quarantine("c");
-  ASSERT_TRUE(evict(room_for(2)).ok());
+  ASSERT_THAT(evict(room_for(2)), IsOk());
   EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("b")));
 }
 
 TEST_F(CacheUpkeep, PruningAlsoRemovesWhatIsQuarantined) {
   quarantine("b");
-  ASSERT_TRUE(evict(options()).ok());
+  ASSERT_THAT(evict(options()), IsOk());
   EXPECT_EQ(folders_in(dir_.path()).size(), 3U);
-  ASSERT_TRUE(prune(options()).ok());
+  ASSERT_THAT(prune(options()), IsOk());
   EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
@@ -147,7 +149,7 @@ TEST_F(CacheUpkeep, ClearingLeavesWhatDoesNotBelongToTheStore) {
   const std::vector<std::string> before = files_in(dir_.path());
   quarantine("b");
   const Result<CacheRemoval> removal = clear(options());
-  ASSERT_TRUE(removal.ok());
+  ASSERT_THAT(removal, IsOk());
   EXPECT_EQ(removal->removed.size(), 3U);
   EXPECT_THAT(folders_in(dir_.path()),
               UnorderedElementsAre("notes.txt", std::string(32, '0'), unmarked, "ephost-tmp-mine",
@@ -160,11 +162,11 @@ TEST_F(CacheUpkeep, ClearingLeavesWhatDoesNotBelongToTheStore) {
 TEST_F(CacheUpkeep, FollowsNoLinkWhenItRemoves) {
   const TempDirectory elsewhere;
   elsewhere.write("precious", "mine");
-  ASSERT_TRUE(mark_folder(elsewhere.path(), posix_file_system()).ok());
+  ASSERT_THAT(mark_folder(elsewhere.path(), posix_file_system()), IsOk());
   fs::create_directory_symlink(elsewhere.path(), entry("a") / "link");
   fs::create_directory_symlink(elsewhere.path(), in_store("ephost-entry-" + std::string(32, '1')));
   fs::create_directory_symlink(elsewhere.path(), in_store("ephost-tmp-link"));
-  ASSERT_TRUE(clear(options()).ok());
+  ASSERT_THAT(clear(options()), IsOk());
   EXPECT_FALSE(fs::exists(entry("a")));
   EXPECT_THAT(files_in(elsewhere.path()), ElementsAre(kFolderMarkerName, "precious"));
 }
@@ -173,8 +175,8 @@ TEST_F(CacheUpkeep, RemovesTheTemporaryFoldersOfDeadProcessesOnly) {
   const CacheStore store(options());
   const fs::path dead = leave("ephost-tmp-dead");
   const Result<StagedEntry> living = store.stage();
-  ASSERT_TRUE(living.ok());
-  ASSERT_TRUE(evict(options()).ok());
+  ASSERT_THAT(living, IsOk());
+  ASSERT_THAT(evict(options()), IsOk());
   EXPECT_FALSE(fs::exists(dead));
   EXPECT_TRUE(fs::exists(living->model_path().parent_path()));
 }
@@ -185,7 +187,7 @@ TEST_F(CacheUpkeep, AHitRemovesTheTemporaryFoldersOfDeadProcesses) {
   const fs::path unmarked = in_store("ephost-tmp-unmarked");
   fs::create_directory(unmarked);
   const Result<StagedEntry> living = store.stage();
-  ASSERT_TRUE(living.ok());
+  ASSERT_THAT(living, IsOk());
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
   EXPECT_FALSE(fs::exists(dead));
   EXPECT_FALSE(fs::exists(unmarked));
@@ -196,7 +198,7 @@ TEST_F(CacheUpkeep, AHitDoesNotWaitToClearAway) {
   const fs::path dead = leave("ephost-tmp-dead");
   const Result<FolderLock> held =
       FolderLock::acquire(testing::store_in(dir_.path()), {}, posix_file_system());
-  ASSERT_TRUE(held.ok());
+  ASSERT_THAT(held, IsOk());
   EXPECT_EQ(payload_in(CacheStore(options()), key_of("a")), "payload");
   EXPECT_TRUE(fs::exists(dead));
 }
@@ -208,7 +210,7 @@ TEST_F(CacheUpkeep, GoesByAgeWhereThereAreNoLocks) {
   const fs::path young = leave("ephost-tmp-young");
   const fs::path old = leave("ephost-tmp-old");
   make_older(old, 25);
-  ASSERT_TRUE(evict(without_locks).ok());
+  ASSERT_THAT(evict(without_locks), IsOk());
   EXPECT_TRUE(fs::exists(young));
   EXPECT_FALSE(fs::exists(old));
 }
@@ -224,13 +226,13 @@ TEST_F(CacheUpkeep, VerifyFindsEveryDamagedFile) {
     const std::string intact = testing::content_of(entry("a") / name);
     std::string damaged = intact;
     damaged[damaged.size() / 2] ^= 1;
-    ASSERT_TRUE(write_file_atomically(entry("a") / name, as_bytes(damaged)).ok());
+    ASSERT_THAT(write_file_atomically(entry("a") / name, as_bytes(damaged)), IsOk());
     make_older(entry("a"), 3);
     EXPECT_EQ(problems_of().size(), 1U);
     fs::remove(entry("a") / name);
     make_older(entry("a"), 3);
     EXPECT_EQ(problems_of().size(), 1U);
-    ASSERT_TRUE(write_file_atomically(entry("a") / name, as_bytes(intact)).ok());
+    ASSERT_THAT(write_file_atomically(entry("a") / name, as_bytes(intact)), IsOk());
   }
 }
 

@@ -5,12 +5,14 @@
 
 #include <set>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/store/store_samples.h"
 
 namespace ephost::context::owned_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using testing::content_of;
 using ::testing::ElementsAre;
@@ -24,18 +26,18 @@ TEST(OwnedFolder, AStoreHasATagThatBackupProgramsKnow) {
   const TempDirectory dir;
   const fs::path store = dir / "deep/store";
   EXPECT_FALSE(*is_store(store, system()));
-  ASSERT_TRUE(make_store(store, system()).ok());
+  ASSERT_THAT(make_store(store, system()), IsOk());
   EXPECT_TRUE(*is_store(store, system()));
   EXPECT_THAT(files_in(store), ElementsAre("CACHEDIR.TAG"));
   EXPECT_THAT(content_of(store / "CACHEDIR.TAG"),
               StartsWith("Signature: 8a477f597d28d172789f06886806bc55\n"));
-  EXPECT_TRUE(make_store(store, system()).ok());
+  EXPECT_THAT(make_store(store, system()), IsOk());
 }
 
 TEST(OwnedFolder, AnEmptyFolderBecomesAStore) {
   const TempDirectory dir;
   EXPECT_FALSE(*is_store(dir.path(), system()));
-  ASSERT_TRUE(make_store(dir.path(), system()).ok());
+  ASSERT_THAT(make_store(dir.path(), system()), IsOk());
   EXPECT_TRUE(*is_store(dir.path(), system()));
 }
 
@@ -43,7 +45,7 @@ TEST(OwnedFolder, AFolderWithAHalfWrittenTagBecomesAStore) {
   const TempDirectory dir;
   dir.write(".ephost-123-4.tmp", "Signat");
   EXPECT_FALSE(*is_store(dir.path(), system()));
-  ASSERT_TRUE(make_store(dir.path(), system()).ok());
+  ASSERT_THAT(make_store(dir.path(), system()), IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("CACHEDIR.TAG"));
 }
 
@@ -71,7 +73,7 @@ TEST(OwnedFolder, ACacheOfAnotherProgramIsNotAStore) {
 
 TEST(OwnedFolder, AStoreOfAnotherFormatIsRefused) {
   const TempDirectory dir;
-  ASSERT_TRUE(make_store(dir.path(), system()).ok());
+  ASSERT_THAT(make_store(dir.path(), system()), IsOk());
   std::string tag = content_of(dir / "CACHEDIR.TAG");
   tag.replace(tag.find("format 2"), 8, "format 31");
   dir.write("CACHEDIR.TAG", tag);
@@ -81,7 +83,7 @@ TEST(OwnedFolder, AStoreOfAnotherFormatIsRefused) {
 TEST(OwnedFolder, OnlyAMarkedFolderIsRemovedWithItsContent) {
   const TempDirectory dir;
   dir.write("marked/inner/file", "ours");
-  ASSERT_TRUE(mark_folder(dir / "marked", system()).ok());
+  ASSERT_THAT(mark_folder(dir / "marked", system()), IsOk());
   dir.write("mine/file", "mine");
   fs::create_directory(dir / "empty");
   dir.write("started/.ephost-123-4.tmp", "This");
@@ -96,7 +98,7 @@ TEST(OwnedFolder, AMarkerMustHaveTheRightContent) {
   const TempDirectory dir;
   dir.write("ephost-cache-folder", "mine");
   EXPECT_FALSE(is_marked(dir.path(), system()));
-  ASSERT_TRUE(mark_folder(dir.path(), system()).ok());
+  ASSERT_THAT(mark_folder(dir.path(), system()), IsOk());
   EXPECT_TRUE(is_marked(dir.path(), system()));
   dir.write("ephost-cache-folder", content_of(dir / "ephost-cache-folder") + "and mine");
   EXPECT_FALSE(is_marked(dir.path(), system()));
@@ -106,9 +108,9 @@ TEST(OwnedFolder, RemovalFollowsNoLink) {
   const TempDirectory dir;
   const TempDirectory elsewhere;
   elsewhere.write("precious", "mine");
-  ASSERT_TRUE(mark_folder(elsewhere.path(), system()).ok());
+  ASSERT_THAT(mark_folder(elsewhere.path(), system()), IsOk());
   fs::create_directory(dir / "folder");
-  ASSERT_TRUE(mark_folder(dir / "folder", system()).ok());
+  ASSERT_THAT(mark_folder(dir / "folder", system()), IsOk());
   fs::create_directory_symlink(elsewhere.path(), dir / "folder/link");
   fs::create_directory_symlink(elsewhere.path(), dir / "link");
   fs::create_symlink(elsewhere / "precious", dir / "folder/precious");
@@ -144,7 +146,7 @@ TEST(OwnedFolder, RemovalStaysInOneFileSystem) {
   const TempDirectory dir;
   dir.write("folder/mounted/precious", "mine");
   dir.write("folder/file", "ours");
-  ASSERT_TRUE(mark_folder(dir / "folder", system()).ok());
+  ASSERT_THAT(mark_folder(dir / "folder", system()), IsOk());
   remove_folder(dir / "folder", MountedFileSystem());
   EXPECT_EQ(content_of(dir / "folder/mounted/precious"), "mine");
   EXPECT_THAT(files_in(dir / "folder"), ElementsAre(kFolderMarkerName, "mounted"));

@@ -15,6 +15,7 @@
 #include "host/context/store/cache_key.h"
 #include "host/context/store/cache_store.h"
 #include "host/context/store/cache_upkeep.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::testing {
@@ -120,7 +121,7 @@ inline std::vector<std::string> folders_in(const fs::path& folder) {
 
 inline std::vector<CacheItem> items_in(const fs::path& folder) {
   Result<std::vector<CacheItem>> items = list_items({.folder = folder});
-  EXPECT_TRUE(items.ok()) << items.status().to_string();
+  EXPECT_THAT(items, test::IsOk());
   return items.ok() ? std::move(*items) : std::vector<CacheItem>();
 }
 

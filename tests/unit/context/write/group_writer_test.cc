@@ -5,6 +5,7 @@
 #include "host/context/write/writer.h"
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::group_writer_test {
@@ -12,6 +13,7 @@ namespace {
 
 using test::CrashingFileSystem;
 using test::FaultyFileSystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AnyOf;
 using testing::content_of;
@@ -55,7 +57,7 @@ std::string generation(const TempDirectory& dir, const std::string& model) {
 TEST(GroupWriter, WritesOneBinaryForAllModels) {
   const TempDirectory dir;
   const Result<WrittenContext> written = write_group(dir, "shared");
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a_ctx.onnx", "a_test.bin", "b_ctx.onnx"));
   EXPECT_EQ(generation(dir, "a"), "shared");
   EXPECT_EQ(generation(dir, "b"), "shared");
@@ -68,13 +70,13 @@ TEST(GroupWriter, WritesOneBinaryForAllModels) {
 TEST(GroupWriter, EachModelStatesOnlyThePayloadsItUses) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "a_ctx.onnx"});
-  ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE(writer->begin_payload("one").ok());
-  ASSERT_TRUE(writer->begin_payload("two").ok());
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT(writer->begin_payload("one"), IsOk());
+  ASSERT_THAT(writer->begin_payload("two"), IsOk());
   ModelToWrite second = model_with("of_b");
   second.partitions[0].payload = 1;
-  ASSERT_TRUE(writer->add_model({.output_path = dir / "b_ctx.onnx"}, std::move(second)).ok());
-  ASSERT_TRUE(finish(std::move(*writer), model_with("of_a")).ok());
+  ASSERT_THAT(writer->add_model({.output_path = dir / "b_ctx.onnx"}, std::move(second)), IsOk());
+  ASSERT_THAT(finish(std::move(*writer), model_with("of_a")), IsOk());
   std::filesystem::remove(dir / "a_one.bin");
   EXPECT_EQ(generation(dir, "b"), "");
   EXPECT_THAT(generation(dir, "a"), HasSubstr("a_one.bin"));
@@ -95,8 +97,8 @@ TEST(GroupWriter, RefusesModelsThatDoNotFitTogether) {
               HasSubstr("embed mode 0"));
 
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "a_ctx.onnx"});
-  ASSERT_TRUE(writer->begin_payload("test").ok());
-  ASSERT_TRUE(writer->add_model({.output_path = dir / "b_ctx.onnx"}, model_with("same")).ok());
+  ASSERT_THAT(writer->begin_payload("test"), IsOk());
+  ASSERT_THAT(writer->add_model({.output_path = dir / "b_ctx.onnx"}, model_with("same")), IsOk());
   const auto written = finish(std::move(*writer), model_with("same"));
   EXPECT_THAT(written.status().to_string(), HasSubstr("two partitions are named \"same\""));
   EXPECT_TRUE(files_in(dir.path()).empty());
@@ -107,7 +109,7 @@ TEST(GroupWriter, AnyFailureLeavesAllModelsOldOrAllNew) {
     for (int operation = 0;; ++operation) {
       const TempDirectory dir;
       if (replaces) {
-        ASSERT_TRUE(write_group(dir, "old", CrashingFileSystem()).ok());
+        ASSERT_THAT(write_group(dir, "old", CrashingFileSystem()), IsOk());
       }
       FaultyFileSystem faulty;
       faulty.fail_at = operation;
@@ -129,7 +131,7 @@ TEST(GroupWriter, ACrashAtAnyPointLeavesEachModelOldOrNew) {
     for (int change = 0;; ++change) {
       const TempDirectory dir;
       if (replaces) {
-        ASSERT_TRUE(write_group(dir, "old", CrashingFileSystem()).ok());
+        ASSERT_THAT(write_group(dir, "old", CrashingFileSystem()), IsOk());
       }
       CrashingFileSystem crashing;
       crashing.crash_at = change;
@@ -138,7 +140,7 @@ TEST(GroupWriter, ACrashAtAnyPointLeavesEachModelOldOrNew) {
         ASSERT_THAT(generation(dir, model), AnyOf(replaces ? "old" : "none", "new one"))
             << "change " << change;
       }
-      ASSERT_TRUE(write_group(dir, "next", CrashingFileSystem()).ok());
+      ASSERT_THAT(write_group(dir, "next", CrashingFileSystem()), IsOk());
       ASSERT_EQ(generation(dir, "b"), "next");
       ASSERT_THAT(files_in(dir.path()), ElementsAre("a_ctx.onnx", "a_test.bin", "b_ctx.onnx"));
       if (crashing.changes() <= change) break;

@@ -11,11 +11,13 @@
 
 #include "host/context/file_names.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::publication_test {
 namespace {
 
+using test::IsOk;
 using test::TempDirectory;
 using testing::content_of;
 using ::testing::ElementsAre;
@@ -36,8 +38,8 @@ class LinklessFileSystem : public PosixFileSystem {
 
 AtomicFile staged(const TempDirectory& dir, std::string_view name, std::string_view content) {
   Result<AtomicFile> file = AtomicFile::create(dir / name);
-  EXPECT_TRUE(file.ok());
-  EXPECT_TRUE(file->append(as_bytes(content)).ok());
+  EXPECT_THAT(file, IsOk());
+  EXPECT_THAT(file->append(as_bytes(content)), IsOk());
   return std::move(*file);
 }
 
@@ -48,8 +50,8 @@ TEST(Publication, SucceedsWhenMemoryRunsOutAfterIt) {
     dir.write("a.bin", "old");
     AtomicFile binary = staged(dir, "a.bin", "new");
     Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
-    ASSERT_TRUE(publication.ok());
-    ASSERT_TRUE(publication->publish(binary, checksum_of("new")).ok());
+    ASSERT_THAT(publication, IsOk());
+    ASSERT_THAT(publication->publish(binary, checksum_of("new")), IsOk());
     {
       const test::FailingAllocations failing(enough);
       publication->finish();
@@ -67,11 +69,11 @@ TEST(Publication, KeepsTheOldFileUntilTheLastFileIsInPlace) {
     AtomicFile binary = staged(dir, "a.bin", "new");
     AtomicFile model = staged(dir, "a.onnx", "model");
     Result<Publication> publication = Publication::begin(dir.path(), {}, file_system);
-    ASSERT_TRUE(publication.ok());
-    ASSERT_TRUE(publication->publish(binary, checksum_of("new")).ok());
+    ASSERT_THAT(publication, IsOk());
+    ASSERT_THAT(publication->publish(binary, checksum_of("new")), IsOk());
     EXPECT_EQ(content_of(dir / "a.bin"), "new");
     EXPECT_EQ(content_of(dir / superseded_name("a.bin", to_hex(checksum_of("old").hash))), "old");
-    ASSERT_TRUE(publication->publish_last(model).ok());
+    ASSERT_THAT(publication->publish_last(model), IsOk());
     EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.onnx"));
   }
 }
@@ -86,9 +88,9 @@ TEST(Publication, RestoresTheOldFilesIfTheLastFileNeverComes) {
       AtomicFile replaced = staged(dir, "a.bin", "new");
       AtomicFile added = staged(dir, "b.bin", "new");
       Result<Publication> publication = Publication::begin(dir.path(), {}, file_system);
-      ASSERT_TRUE(publication.ok());
-      ASSERT_TRUE(publication->publish(replaced, checksum_of("new")).ok());
-      ASSERT_TRUE(publication->publish(added, checksum_of("new")).ok());
+      ASSERT_THAT(publication, IsOk());
+      ASSERT_THAT(publication->publish(replaced, checksum_of("new")), IsOk());
+      ASSERT_THAT(publication->publish(added, checksum_of("new")), IsOk());
     }
     EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin"));
     EXPECT_EQ(content_of(dir / "a.bin"), "old");
@@ -101,7 +103,7 @@ TEST(Publication, WaitsForAnotherPublicationIntoTheFolder) {
   std::thread other;
   {
     const Result<Publication> first = Publication::begin(dir.path(), {}, posix_file_system());
-    ASSERT_TRUE(first.ok());
+    ASSERT_THAT(first, IsOk());
     other = std::thread([&] {
       const Result<Publication> second = Publication::begin(dir.path(), {}, posix_file_system());
       began = second.ok();
@@ -122,8 +124,8 @@ TEST(Publication, LeavesAFileOfTheSameContentAlone) {
   {
     AtomicFile file = staged(dir, "a.bin", "same");
     Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
-    ASSERT_TRUE(publication.ok());
-    ASSERT_TRUE(publication->publish(file, checksum_of("same")).ok());
+    ASSERT_THAT(publication, IsOk());
+    ASSERT_THAT(publication->publish(file, checksum_of("same")), IsOk());
     publication->finish();
   }
   struct stat now {};
@@ -139,8 +141,8 @@ TEST(Publication, RemovesSupersededFilesThatACrashLeft) {
   dir.write("a.bin.notes", "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
-  ASSERT_TRUE(publication.ok());
-  ASSERT_TRUE(publication->publish(file, checksum_of("new")).ok());
+  ASSERT_THAT(publication, IsOk());
+  ASSERT_THAT(publication->publish(file, checksum_of("new")), IsOk());
   publication->finish();
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.bin.notes"));
 }
@@ -151,8 +153,8 @@ TEST(Publication, KeepsAFileThatMerelyHasTheNameOfASupersededOne) {
   dir.write(name, "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
-  ASSERT_TRUE(publication.ok());
-  ASSERT_TRUE(publication->publish(file, checksum_of("new")).ok());
+  ASSERT_THAT(publication, IsOk());
+  ASSERT_THAT(publication->publish(file, checksum_of("new")), IsOk());
   publication->finish();
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", name));
   EXPECT_EQ(content_of(dir / name), "of somebody");
@@ -165,7 +167,7 @@ TEST(Publication, SetsNothingAsideUnderANameThatIsTaken) {
   dir.write(name, "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
-  ASSERT_TRUE(publication.ok());
+  ASSERT_THAT(publication, IsOk());
   const Status status = publication->publish(file, checksum_of("new"));
   EXPECT_EQ(status.code(), StatusCode::kFail);
   EXPECT_THAT(status.message(), ::testing::HasSubstr("is another file"));

@@ -9,6 +9,7 @@
 #include "host/context/write/writer.h"
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::writer_faults_test {
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::CrashingFileSystem;
 using test::FaultyFileSystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AnyOf;
 using testing::content_of;
@@ -82,14 +84,14 @@ class WriterFaults : public ::testing::TestWithParam<WriteVariant> {
   // The files of a complete output.
   std::vector<std::string> complete_files() {
     const TempDirectory dir;
-    EXPECT_TRUE(write_generation(dir, GetParam(), "new one", CrashingFileSystem()).ok());
+    EXPECT_THAT(write_generation(dir, GetParam(), "new one", CrashingFileSystem()), IsOk());
     return files_in(dir.path());
   }
 
   // Prepares the folder as it is before the failing generation.
   void prepare(const TempDirectory& dir) {
     if (!GetParam().replaces) return;
-    ASSERT_TRUE(write_generation(dir, GetParam(), "old", CrashingFileSystem()).ok());
+    ASSERT_THAT(write_generation(dir, GetParam(), "old", CrashingFileSystem()), IsOk());
   }
 
   std::string old_generation() const { return GetParam().replaces ? "old" : "none"; }
@@ -139,7 +141,7 @@ TEST_P(WriterFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
       ASSERT_THAT(next.status().message(), HasSubstr("not known to belong to the context model"));
       ASSERT_EQ(generation(dir), "none");
     } else {
-      ASSERT_TRUE(next.ok()) << next.status().to_string();
+      ASSERT_THAT(next, IsOk());
       ASSERT_EQ(generation(dir), "next") << "change " << change;
       ASSERT_THAT(files_in(dir.path()), ElementsAreArray(complete)) << "change " << change;
     }
@@ -152,7 +154,7 @@ TEST_P(WriterFaults, WorksWithShortWrites) {
   prepare(dir);
   FaultyFileSystem faulty;
   faulty.most_bytes_per_call = 3;
-  ASSERT_TRUE(write_generation(dir, GetParam(), "new one", faulty).ok());
+  ASSERT_THAT(write_generation(dir, GetParam(), "new one", faulty), IsOk());
   EXPECT_EQ(generation(dir), "new one");
 }
 

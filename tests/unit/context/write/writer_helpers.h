@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/context/write/writer.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context::testing {
@@ -23,10 +24,10 @@ inline Status created(WriteOptions options) {
 // A writer with payloads of the provider `test`; the content of each is its index as text.
 inline ContextWriter writer_of(const WriteOptions& options, uint32_t payloads = 1) {
   Result<ContextWriter> writer = ContextWriter::create(options);
-  EXPECT_TRUE(writer.ok()) << writer.status().to_string();
+  EXPECT_THAT(writer, test::IsOk());
   for (uint32_t i = 0; i < payloads; ++i) {
-    EXPECT_TRUE(writer->begin_payload("test").ok());
-    EXPECT_TRUE(writer->append(i, as_bytes("payload " + std::to_string(i))).ok());
+    EXPECT_THAT(writer->begin_payload("test"), test::IsOk());
+    EXPECT_THAT(writer->append(i, as_bytes("payload " + std::to_string(i))), test::IsOk());
   }
   return std::move(*writer);
 }

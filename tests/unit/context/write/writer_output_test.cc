@@ -7,6 +7,7 @@
 
 #include "host/context/read/verify.h"
 #include "host/context/write/writer.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/write/writer_helpers.h"
 
@@ -14,6 +15,7 @@ namespace ephost::context::writer_output_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AllOf;
 using testing::content_of;
@@ -88,11 +90,11 @@ TEST(ContextWriter, ReplacesOnlyAContextModelUnlessForced) {
   EXPECT_EQ(status.code(), StatusCode::kFail);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("is not a context model"), HasSubstr("--force")));
   EXPECT_EQ(content_of(output), "precious");
-  EXPECT_TRUE(created({.output_path = output, .force_overwrite = true}).ok());
+  EXPECT_THAT(created({.output_path = output, .force_overwrite = true}), IsOk());
   EXPECT_EQ(content_of(output), "precious");
   fs::remove(output);
-  ASSERT_TRUE(write_sample({.output_path = output}).ok());
-  EXPECT_TRUE(created({.output_path = output, .overwrite = true}).ok());
+  ASSERT_THAT(write_sample({.output_path = output}), IsOk());
+  EXPECT_THAT(created({.output_path = output, .overwrite = true}), IsOk());
 }
 
 TEST(ContextWriter, ReplacesAPlainModelThatItWrote) {
@@ -100,7 +102,7 @@ TEST(ContextWriter, ReplacesAPlainModelThatItWrote) {
   const WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
   for (int i = 0; i < 2; ++i) {
     const auto written = writer_of(options, 0).finish(sample_model(), {}, {});
-    ASSERT_TRUE(written.ok()) << written.status().to_string();
+    ASSERT_THAT(written, IsOk());
   }
 }
 
@@ -109,10 +111,10 @@ TEST(ContextWriter, ReplacesAContextModelWhoseFilesAreMissing) {
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .external_initializers_file_name = "weights",
                              .overwrite = true};
-  ASSERT_TRUE(write_sample(options).ok());
+  ASSERT_THAT(write_sample(options), IsOk());
   fs::remove(dir / "weights");
   fs::remove(dir / "m_test.bin");
-  EXPECT_TRUE(write_sample(options).ok());
+  EXPECT_THAT(write_sample(options), IsOk());
 }
 
 TEST(ContextWriter, ReplacesWhatItWroteBeforeUnlessSomebodyChangedIt) {
@@ -122,11 +124,11 @@ TEST(ContextWriter, ReplacesWhatItWroteBeforeUnlessSomebodyChangedIt) {
     WriteOptions options{.output_path = dir / "m_ctx.onnx",
                          .external_initializers_file_name = "weights"};
     const auto first = write_sample(options, "old");
-    ASSERT_TRUE(first.ok()) << first.status().to_string();
+    ASSERT_THAT(first, IsOk());
     EXPECT_THAT(write_sample(options, "new").status().message(), HasSubstr("exists already"));
     options.written_before = first->files;
     const auto second = write_sample(options, "new");
-    ASSERT_TRUE(second.ok()) << second.status().to_string();
+    ASSERT_THAT(second, IsOk());
     EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
     options.written_before = second->files;
     dir.write(changed, "precious");
@@ -178,13 +180,13 @@ TEST(ContextWriter, RefusesABinaryThatTheOperationReads) {
   const fs::path data = dir.write("weights", "precious");
   fs::create_hard_link(data, dir / "m_test.bin");
   OperationFiles read;
-  ASSERT_TRUE(read.add_input(data, "the external data").ok());
+  ASSERT_THAT(read.add_input(data, "the external data"), IsOk());
   for (const bool is_known_early : {true, false}) {
     WriteOptions options{.output_path = dir / "m_ctx.onnx", .force_overwrite = true};
     if (is_known_early) options.files = read;
     Result<ContextWriter> writer = ContextWriter::create(std::move(options));
-    ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE(writer->add_files(read).ok());
+    ASSERT_THAT(writer, IsOk());
+    ASSERT_THAT(writer->add_files(read), IsOk());
     const Result<uint32_t> payload = writer->begin_payload("test");
     ASSERT_FALSE(payload.ok());
     EXPECT_EQ(payload.status().code(), StatusCode::kInvalidArgument);
@@ -198,7 +200,7 @@ TEST(ContextWriter, RefusesAnOutputThatTurnsOutToBeRead) {
   ContextWriter writer =
       writer_of({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "w"}, 0);
   OperationFiles read;
-  ASSERT_TRUE(read.add_input(dir.write("w", "precious"), "the external data").ok());
+  ASSERT_THAT(read.add_input(dir.write("w", "precious"), "the external data"), IsOk());
   EXPECT_THAT(writer.add_files(read).message(), HasSubstr("would overwrite the external data"));
 }
 
@@ -215,7 +217,7 @@ TEST(ContextWriter, RefusesNamesThatCannotBeStated) {
           .message(),
       HasSubstr("are the same file"));
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
-  ASSERT_TRUE(writer.ok());
+  ASSERT_THAT(writer, IsOk());
   for (const std::string_view name : {"", "a/b", "\xff"}) {
     const Result<uint32_t> payload = writer->begin_payload(name);
     ASSERT_FALSE(payload.ok());
@@ -242,16 +244,16 @@ TEST(ContextWriter, ReplacesTheInitializersFileOfTheReplacedModel) {
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .external_initializers_file_name = "weights",
                              .overwrite = true};
-  ASSERT_TRUE(write_sample(options).ok());
+  ASSERT_THAT(write_sample(options), IsOk());
   const std::string old = content_of(dir / "weights");
   ContextWriter writer = writer_of(options);
   graph::Model model = sample_model();
   model.graph.initializers[1] = testing::four(9);
   const auto partitions = sample_partitions(model.graph);
   const auto written = std::move(writer).finish(std::move(model), partitions, {});
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_NE(content_of(dir / "weights"), old);
-  EXPECT_TRUE(load_file(dir / "m_ctx.onnx").ok());
+  EXPECT_THAT(load_file(dir / "m_ctx.onnx"), IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin", "weights"));
 }
 
@@ -259,9 +261,9 @@ TEST(ContextWriter, RefusesMoreThanAModelCanHoldBeforeWriting) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create(
       {.output_path = dir / "m_ctx.onnx", .embed = true, .max_model_bytes = 1000});
-  ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE(writer->begin_payload("test").ok());
-  EXPECT_TRUE(writer->append(0, as_bytes(std::string(900, 'p'))).ok());
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT(writer->begin_payload("test"), IsOk());
+  EXPECT_THAT(writer->append(0, as_bytes(std::string(900, 'p'))), IsOk());
   const Status status = writer->append(0, as_bytes(std::string(101, 'p')));
   EXPECT_EQ(status.code(), StatusCode::kFail);
   EXPECT_THAT(status.message(), HasSubstr("ep.context_embed_mode 0"));
@@ -282,9 +284,9 @@ TEST(ContextWriter, ReplacesTheWholeOutput) {
   const TempDirectory dir;
   const WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
   for (const std::string_view payload : {"one", "two", "two", "three"}) {
-    ASSERT_TRUE(write_sample(options, payload).ok());
+    ASSERT_THAT(write_sample(options, payload), IsOk());
     const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-    ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+    ASSERT_THAT(loaded, IsOk());
     EXPECT_EQ(loaded->payload_of("first"), payload);
     EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
   }
@@ -298,22 +300,22 @@ TEST(ContextWriter, ConcurrentWritersOfOneOutputDoNotMix) {
   const auto write = [&](const std::string& payload) {
     for (int i = 0; i < kRounds; ++i) {
       const Result<WrittenContext> written = write_sample(options, payload);
-      EXPECT_TRUE(written.ok()) << written.status().to_string();
+      EXPECT_THAT(written, IsOk());
     }
   };
   std::thread other(write, "of one");
   write("and another");
   other.join();
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_THAT(loaded->payload_of("first"), ::testing::AnyOf("of one", "and another"));
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
 }
 
 TEST(ContextWriter, OutputsOfOtherNamesKeepTheirBinaries) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "fast_ctx.onnx"}, "fast").ok());
-  ASSERT_TRUE(write_sample({.output_path = dir / "small_ctx.onnx"}, "small").ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "fast_ctx.onnx"}, "fast"), IsOk());
+  ASSERT_THAT(write_sample({.output_path = dir / "small_ctx.onnx"}, "small"), IsOk());
   EXPECT_EQ(content_of(dir / "fast_test.bin"), "fast");
   EXPECT_EQ(content_of(dir / "small_test.bin"), "small");
   const Result<WrittenContext> refused =
@@ -337,22 +339,22 @@ TEST(ContextWriter, KeepsABinaryThatNoModelClaimsUnlessForced) {
   EXPECT_EQ(content_of(dir / "m_test.bin"), "precious");
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m.onnx", "m_test.bin"));
   options.force_overwrite = true;
-  ASSERT_TRUE(write_sample(options, "new").ok());
+  ASSERT_THAT(write_sample(options, "new"), IsOk());
   EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
 }
 
 TEST(ContextWriter, TakesABinaryThatIsThereAlreadyWithTheSameContent) {
   const TempDirectory dir;
   dir.write("m_test.bin", "same");
-  EXPECT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "same").ok());
+  EXPECT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}, "same"), IsOk());
 }
 
 TEST(ContextWriter, ReplacesTheBinaryOfAWriterThatDiedBeforePublishingItsModel) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}, "old"), IsOk());
   // The model keeps its temporary name.
   fs::rename(dir / "m_ctx.onnx", dir / ".ephost-123-4.tmp");
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "new").ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}, "new"), IsOk());
   EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
 }
@@ -361,7 +363,7 @@ TEST(ContextWriter, ReplacesASymbolicLinkInsteadOfFollowingIt) {
   const TempDirectory dir;
   dir.write("elsewhere", "payload");
   fs::create_symlink("elsewhere", dir / "m_test.bin");
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "payload").ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}, "payload"), IsOk());
   EXPECT_FALSE(fs::is_symlink(dir / "m_test.bin"));
   EXPECT_EQ(content_of(dir / "elsewhere"), "payload");
 }
@@ -378,14 +380,14 @@ class LossyFileSystem : public PosixFileSystem {
 
 TEST(ContextWriter, PublishesNothingThatDoesNotLoadBack) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}, "old"), IsOk());
   const LossyFileSystem lossy;
   const Result<WrittenContext> written = write_sample(
       {.output_path = dir / "m_ctx.onnx", .overwrite = true, .file_system = &lossy}, "new");
   ASSERT_FALSE(written.ok());
   EXPECT_THAT(written.status().message(), HasSubstr("loading the context model for a check"));
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok());
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payload_of("first"), "old");
 }
 

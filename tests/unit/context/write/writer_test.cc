@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "host/context/read/verify.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/write/writer_helpers.h"
 
@@ -16,6 +17,7 @@ namespace ephost::context::writer_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using testing::content_of;
 using ::testing::ElementsAre;
@@ -37,7 +39,7 @@ TEST(ContextWriter, WritesAModelThatLoads) {
   const TempDirectory dir;
   const Result<WrittenContext> written = write_sample(
       {.output_path = dir / "m_ctx.onnx", .source_path = "somewhere/m.onnx"}, "the payload");
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
   EXPECT_EQ(content_of(dir / "m_test.bin"), "the payload");
   EXPECT_EQ(written->remaining_nodes, 1U);
@@ -48,7 +50,7 @@ TEST(ContextWriter, WritesAModelThatLoads) {
   EXPECT_EQ(written->files[1].checksum.size, fs::file_size(dir / "m_ctx.onnx"));
 
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payload_of("first"), "the payload");
   EXPECT_EQ(loaded->context.compatibility.at(std::string(testing::kSource)), "works with 1.2");
   EXPECT_EQ(loaded->model->opset_imports.at("com.microsoft"), 1);
@@ -66,18 +68,18 @@ TEST(ContextWriter, EmbedsPayloads) {
   const std::string payload(3 << 20, 'p');
   const Result<WrittenContext> written =
       write_sample({.output_path = dir / "m_ctx.onnx", .embed = true}, payload);
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx"));
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payload_of("second"), payload);
 }
 
 TEST(ContextWriter, EmbedsAnEmptyPayload) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx", .embed = true}, "").ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx", .embed = true}, ""), IsOk());
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payload_of("first"), "");
 }
 
@@ -86,19 +88,19 @@ TEST(ContextWriter, TakesPayloadsInPiecesOfAnySize) {
     const TempDirectory dir;
     Result<ContextWriter> writer =
         ContextWriter::create({.output_path = dir / "m_ctx.onnx", .embed = embed});
-    ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE(writer->begin_payload("test").ok());
+    ASSERT_THAT(writer, IsOk());
+    ASSERT_THAT(writer->begin_payload("test"), IsOk());
     std::string expected;
     for (const size_t size : {1, 0, 7, 300000, 262144, 1, 100000, 262143}) {
       const std::string piece(size, static_cast<char>('a' + size % 26));
-      ASSERT_TRUE(writer->append(0, as_bytes(piece)).ok());
+      ASSERT_THAT(writer->append(0, as_bytes(piece)), IsOk());
       expected += piece;
     }
     graph::Model model = sample_model();
     const auto partitions = sample_partitions(model.graph);
-    ASSERT_TRUE(std::move(*writer).finish(std::move(model), partitions, {}).ok());
+    ASSERT_THAT(std::move(*writer).finish(std::move(model), partitions, {}), IsOk());
     const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-    ASSERT_TRUE(loaded.ok());
+    ASSERT_THAT(loaded, IsOk());
     EXPECT_TRUE(loaded->payload_of("first") == expected);
   }
 }
@@ -106,12 +108,12 @@ TEST(ContextWriter, TakesPayloadsInPiecesOfAnySize) {
 TEST(ContextWriter, HandsOutAModelInMemory) {
   const Result<WrittenContext> written =
       write_sample({.destination = Destination::kMemory, .embed = true}, "in memory");
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_TRUE(written->files.empty());
   const Result<graph::Model> model = onnx_io::import_model(written->model);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   const Result<LoadedContext> loaded = load_context(*model, {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(text_of(loaded->payloads[0].bytes), "in memory");
 }
 
@@ -120,11 +122,11 @@ TEST(ContextWriter, WritesTheBinariesOfAModelInMemoryBesideItsPath) {
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .destination = Destination::kMemory};
   const Result<WrittenContext> written = write_sample(options, "beside");
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_test.bin"));
   const Result<graph::Model> model = onnx_io::import_model(written->model);
-  ASSERT_TRUE(model.ok());
-  EXPECT_TRUE(load_context(*model, {.folder = dir.path()}).ok());
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(load_context(*model, {.folder = dir.path()}), IsOk());
 
   const Result<WrittenContext> again = write_sample(options, "other");
   ASSERT_FALSE(again.ok());
@@ -147,18 +149,18 @@ TEST(ContextWriter, GivesModelAndBinariesToFunctions) {
     return Status();
   };
   const Result<WrittenContext> written = write_sample(options, "kept elsewhere");
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_THAT(written->files, IsEmpty());
   EXPECT_THAT(binaries, ElementsAre(::testing::Pair("m_test.bin", "kept elsewhere")));
   EXPECT_FALSE(fs::exists("m_test.bin"));
   const Result<graph::Model> again = onnx_io::import_model(testing::blob_of(model));
-  ASSERT_TRUE(again.ok());
+  ASSERT_THAT(again, IsOk());
   LoadOptions load_options;
   load_options.read_payload = [&](const std::string& name) -> Result<graph::Blob> {
     return testing::blob_of(binaries.at(name));
   };
   const Result<LoadedContext> loaded = load_context(*again, load_options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(text_of(loaded->payloads[0].bytes), "kept elsewhere");
 }
 
@@ -166,19 +168,19 @@ TEST(ContextWriter, WritesAModelWithoutPartitionsAsItIs) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 0);
   const Result<WrittenContext> written = std::move(writer).finish(sample_model(), {}, {});
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_EQ(written->remaining_nodes, 5U);
   const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   EXPECT_FALSE(model->opset_imports.contains("com.microsoft"));
   EXPECT_TRUE(model->metadata.empty());
 }
 
 TEST(ContextWriter, OnePayloadHasOnePrimaryNode) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}), IsOk());
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok());
+  ASSERT_THAT(loaded, IsOk());
   ASSERT_EQ(loaded->context.partitions.size(), 2U);
   const EpContextNode& first = loaded->context.partitions[0].attributes;
   const EpContextNode& second = loaded->context.partitions[1].attributes;
@@ -196,10 +198,10 @@ TEST(ContextWriter, NumbersFurtherPayloadsOfAProvider) {
   graph::Model model = sample_model();
   auto partitions = sample_partitions(model.graph);
   partitions[1].payload = 1;
-  ASSERT_TRUE(std::move(writer).finish(std::move(model), partitions, {}).ok());
+  ASSERT_THAT(std::move(writer).finish(std::move(model), partitions, {}), IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin", "m_test_1.bin"));
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok());
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payload_of("first"), "payload 0");
   EXPECT_EQ(loaded->payload_of("second"), "payload 1");
 }
@@ -207,23 +209,24 @@ TEST(ContextWriter, NumbersFurtherPayloadsOfAProvider) {
 TEST(ContextWriter, GivesEachProviderItsOwnNodesAndBinary) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
-  ASSERT_TRUE(writer.ok());
+  ASSERT_THAT(writer, IsOk());
   // The third name belongs to the second payload of the first provider.
   for (const std::string_view name : {"test", "test", "test_1"}) {
     const Result<uint32_t> payload = writer->begin_payload(name);
-    ASSERT_TRUE(payload.ok());
-    ASSERT_TRUE(writer->append(*payload, as_bytes("of payload " + std::to_string(*payload))).ok());
+    ASSERT_THAT(payload, IsOk());
+    ASSERT_THAT(writer->append(*payload, as_bytes("of payload " + std::to_string(*payload))),
+                IsOk());
   }
   graph::Model model = sample_model();
   std::vector<WrittenPartition> partitions{partition_of(model.graph, "a", {0}, "x", "a", 0),
                                            partition_of(model.graph, "b", {1}, "a", "b", 1),
                                            partition_of(model.graph, "c", {3, 4}, "c", "y", 2)};
   partitions[2].source = "OtherExecutionProvider";
-  ASSERT_TRUE(std::move(*writer).finish(std::move(model), partitions, {}).ok());
+  ASSERT_THAT(std::move(*writer).finish(std::move(model), partitions, {}), IsOk());
   EXPECT_THAT(files_in(dir.path()),
               ElementsAre("m_ctx.onnx", "m_test.bin", "m_test_1.bin", "m_test_1_1.bin"));
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok());
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->payload_of("b"), "of payload 1");
   EXPECT_EQ(loaded->payload_of("c"), "of payload 2");
   EXPECT_EQ(loaded->context.payloads[2].source, "OtherExecutionProvider");
@@ -252,9 +255,9 @@ TEST(ContextWriter, KeepsInputsAndOutputsInOrder) {
   WrittenPartition partition = partition_of(model.graph, "p", {0, 1}, "x1", "y0");
   partition.inputs.push_back(model.graph.find_value("x0"));
   partition.outputs.push_back(model.graph.find_value("y1"));
-  ASSERT_TRUE(std::move(writer).finish(std::move(model), {{partition}}, {}).ok());
+  ASSERT_THAT(std::move(writer).finish(std::move(model), {{partition}}, {}), IsOk());
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   const graph::Graph& graph = loaded->model->graph;
   using graph::testing::value_names;
   EXPECT_THAT(value_names(graph, graph.inputs), ElementsAre("x0", "x1"));
@@ -312,9 +315,9 @@ TEST(ContextWriter, WritesPartitionsInNestedGraphs) {
   const std::vector<WrittenPartition> partitions{
       partition_of(model.graph, "outer", {1}, "chosen", "y"), inner, other};
   const auto written = std::move(writer).finish(std::move(model), partitions, {});
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(loaded->context.partitions.size(), 3U);
   EXPECT_EQ(loaded->payload_of("inner"), "payload 0");
   EXPECT_EQ(loaded->payload_of("other"), "payload 0");
@@ -324,9 +327,9 @@ TEST(ContextWriter, WritesPartitionsInNestedGraphs) {
 
 TEST(ContextWriter, DropsInitializersThatOnlyPartitionsUsed) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}), IsOk());
   const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(model->graph.initializers.size(), 1U);
   EXPECT_NE(model->graph.constant(model->graph.find_value("w2")), nullptr);
   EXPECT_EQ(model->graph.nodes.size(), 3U);
@@ -337,11 +340,11 @@ TEST(ContextWriter, WritesInitializersToTheNamedFile) {
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .external_initializers_file_name = "m.weights"};
   const Result<WrittenContext> written = write_sample(options);
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m.weights", "m_ctx.onnx", "m_test.bin"));
   EXPECT_EQ(written->files[1].path, dir / "m.weights");
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_THAT(loaded, IsOk());
   const graph::Graph& graph = loaded->model->graph;
   EXPECT_EQ(graph.constant(graph.find_value("w2"))->data.bytes.size(), 16U);
 
@@ -360,11 +363,11 @@ TEST(ContextWriter, WritesTheSameBytesForTheSameInput) {
   fs::create_directory(dir / "b");
   for (const bool embed : {false, true}) {
     for (const std::string_view folder : {"a", "b"}) {
-      ASSERT_TRUE(write_sample({.output_path = dir / folder / "m_ctx.onnx",
+      ASSERT_THAT(write_sample({.output_path = dir / folder / "m_ctx.onnx",
                                 .embed = embed,
                                 .external_initializers_file_name = "weights",
-                                .overwrite = true})
-                      .ok());
+                                .overwrite = true}),
+                  IsOk());
     }
     for (const std::string& name : files_in(dir / "a")) {
       EXPECT_EQ(content_of(dir / "a" / name), content_of(dir / "b" / name)) << name;
@@ -376,11 +379,11 @@ TEST(ContextWriter, WritesAModelThatPassesTheOnnxChecker) {
   const TempDirectory dir;
   for (const bool embed : {false, true}) {
     const fs::path path = dir / (embed ? "e_ctx.onnx" : "m_ctx.onnx");
-    ASSERT_TRUE(write_sample({.output_path = path,
+    ASSERT_THAT(write_sample({.output_path = path,
                               .embed = embed,
                               .external_initializers_file_name = "w",
-                              .overwrite = true})
-                    .ok());
+                              .overwrite = true}),
+                IsOk());
     EXPECT_NO_THROW(onnx::checker::check_model(path.native()));
     fs::remove(dir / "w");
   }
@@ -398,7 +401,7 @@ TEST(ContextWriter, RefusesPartitionsThatDoNotFitTogether) {
   EXPECT_THAT(refusal(partitions).message(), HasSubstr("the source"));
   partitions = sample_partitions(model.graph);
   partitions[1].source = "OtherExecutionProvider";
-  EXPECT_THAT(refusal(partitions).message(), HasSubstr("states a payload of source"));
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("refers to a payload of source"));
   partitions = sample_partitions(model.graph);
   partitions[1].payload = 4;
   EXPECT_THAT(refusal(partitions).message(), HasSubstr("payload 4, which was not begun"));
@@ -428,20 +431,20 @@ TEST(ContextWriter, RefusesPartitionsThatDoNotFitTheModel) {
 TEST(ContextWriter, RefusesAPayloadThatWasNotBegun) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
-  ASSERT_TRUE(writer.ok());
+  ASSERT_THAT(writer, IsOk());
   EXPECT_EQ(writer->append(0, as_bytes("x")).code(), StatusCode::kInvalidArgument);
 }
 
 TEST(ContextWriter, WritesFileNamesInAnyScript) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "模型_ctx.onnx"}).ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "模型_ctx.onnx"}), IsOk());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("模型_ctx.onnx", "模型_test.bin"));
-  EXPECT_TRUE(load_file(dir / "模型_ctx.onnx").ok());
+  EXPECT_THAT(load_file(dir / "模型_ctx.onnx"), IsOk());
 }
 
 TEST(ContextWriter, NoDamagedByteOfTheModelLeadsToAnotherPayload) {
   const TempDirectory dir;
-  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
+  ASSERT_THAT(write_sample({.output_path = dir / "m_ctx.onnx"}), IsOk());
   const std::string intact = content_of(dir / "m_ctx.onnx");
   for (size_t i = 0; i < intact.size(); ++i) {
     std::string damaged = intact;

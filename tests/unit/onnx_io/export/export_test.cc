@@ -10,6 +10,7 @@
 
 #include "host/base/files/file.h"
 #include "host/graph/clone.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/export/rich_model.h"
@@ -19,6 +20,7 @@
 namespace ephost::onnx_io::export_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 using namespace testing;  // NOLINT: the builders of model_protos.h and model_text.h
 using graph::ElementType;
@@ -30,7 +32,7 @@ using graph::testing::GraphBuilder;
 
 ExportedModel exported(const Model& model, const ExportOptions& options = {}) {
   Result<ExportedModel> result = export_model(model, options);
-  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_THAT(result, IsOk());
   return result.ok() ? std::move(result).value() : ExportedModel{};
 }
 
@@ -79,7 +81,7 @@ TEST(Export, WhatItWritesReadsBackAsTheSameModel) {
   const Model model = rich_model();
   const ExportedModel file = exported(model);
   const auto again = import_model(graph::make_blob(file.model.to_bytes()));
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(to_text(*again), to_text(model));
   EXPECT_EQ(exported(*again).model.to_bytes(), file.model.to_bytes());
 }
@@ -88,7 +90,7 @@ TEST(Export, KeepsTheMetadataOfNodes) {
   Model model = model_with_weight(floats(4));
   model.graph.nodes[0].metadata = {{"origin", "layer.1"}, {"empty", ""}};
   const auto again = import_model(graph::make_blob(exported(model).model.to_bytes()));
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->graph.nodes[0].metadata, model.graph.nodes[0].metadata);
   EXPECT_EQ(graph::clone(*again).graph.nodes[0].metadata, model.graph.nodes[0].metadata);
 }
@@ -131,7 +133,7 @@ TEST(Export, IsDeterministic) {
 
 TEST(Export, SmallModelsAreWrittenAsProtobufWritesThem) {
   const auto model = import_proto(small_model());
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   const ExportedModel file = exported(*model);
   const onnx::ModelProto proto = parsed(file.model);
   EXPECT_EQ(proto.SerializeAsString(), bytes_of(file.model));
@@ -160,9 +162,9 @@ TEST(Export, LargePayloadsAreBorrowedAndAligned) {
 TEST(Export, WhatItWroteIsBorrowedWhenRead) {
   test::TempDirectory folder;
   const auto path = folder / "model.onnx";
-  ASSERT_TRUE(exported(model_with_weight(floats(1000))).write(path).ok());
+  ASSERT_THAT(exported(model_with_weight(floats(1000))).write(path), IsOk());
   const auto model = import_model(path);
-  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_THAT(model, IsOk());
   const Tensor& weight = model->graph.initializers[0];
   const auto* file = static_cast<const MappedFile*>(weight.data.owner.get());
   ASSERT_EQ(file->path(), path);
@@ -191,7 +193,7 @@ TEST(Export, WritesEpContextNodesWithTheirPayload) {
   const std::string bytes = bytes_of(file.model);
   EXPECT_EQ(bytes.find(std::string(1000, 'c')) % 64, 0u);
   const auto again = import_model(graph::make_blob(file.model.to_bytes()));
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->graph.nodes[0].string("ep_cache_context"), std::string(100'000, 'c'));
 }
 
@@ -227,10 +229,10 @@ TEST(Export, PutsInitializersIntoOneExternalFile) {
   EXPECT_EQ(entry(2, 1), std::to_string((4096 + 1'200'000 + 63) / 64 * 64));
   EXPECT_EQ(proto.graph().initializer(3).external_data_size(), 0);
 
-  ASSERT_TRUE(file.write(folder / "model.onnx").ok());
+  ASSERT_THAT(file.write(folder / "model.onnx"), IsOk());
   EXPECT_NO_THROW(onnx::checker::check_model((folder / "model.onnx").string()));
   const auto again = import_model(folder / "model.onnx");
-  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(to_text(*again), to_text(model));
 }
 
@@ -252,9 +254,9 @@ TEST(Export, KeepsTypesThatTheLinkedOnnxDoesNotKnow) {
       test::TempDirectory folder;
       ExportOptions options;
       options.external_file_name = external;
-      ASSERT_TRUE(exported(model, options).write(folder / "model.onnx").ok());
+      ASSERT_THAT(exported(model, options).write(folder / "model.onnx"), IsOk());
       const auto again = import_model(folder / "model.onnx");
-      ASSERT_TRUE(again.ok()) << again.status().message();
+      ASSERT_THAT(again, IsOk());
       EXPECT_EQ(to_text(*again), to_text(model)) << type << external;
     }
   }
@@ -414,7 +416,7 @@ TEST(Export, RaisesOldIrVersionsToTheFirstThatAllowsConstants) {
   proto.set_ir_version(3);
   add_input(*proto.mutable_graph(), "w", {3});
   const auto model = import_proto(proto);
-  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_THAT(model, IsOk());
   const onnx::ModelProto written = parsed(exported(*model).model);
   EXPECT_EQ(written.ir_version(), 4);
   EXPECT_EQ(written.graph().input_size(), 1);
@@ -458,7 +460,7 @@ TEST(Export, WritesFilesOrNothing) {
   EXPECT_EQ(file.write(folder / "none/model.onnx").code(), StatusCode::kNoSuchFile);
   EXPECT_THAT(file.write(folder / "data").message(), HasSubstr("would both be"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  EXPECT_TRUE(file.write(folder / "model.onnx").ok());
+  EXPECT_THAT(file.write(folder / "model.onnx"), IsOk());
   EXPECT_TRUE(std::filesystem::exists(folder / "data"));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/onnx_io/export/export.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/export/rich_model.h"
 
 namespace ephost::onnx_io::model_encoder_test {
@@ -21,6 +22,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using test::IsOk;
 using Fields = std::set<std::string>;
 
 constexpr const char* kTypedData = "the encoder writes elements as raw_data";
@@ -105,7 +107,7 @@ std::vector<onnx::ModelProto> encoded_models() {
     ExportOptions options;
     options.external_file_name = external_file;
     const auto file = export_model(testing::rich_model(), options);
-    EXPECT_TRUE(file.ok()) << file.status().message();
+    EXPECT_THAT(file, IsOk());
     if (!file.ok()) continue;
     const std::vector<std::byte> bytes = file->model.to_bytes();
     EXPECT_TRUE(models.emplace_back().ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));

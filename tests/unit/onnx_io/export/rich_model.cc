@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
 namespace ephost::onnx_io::testing {
 namespace {
+
+using test::IsOk;
 
 using Type = onnx::AttributeProto;
 
@@ -158,7 +161,7 @@ graph::Model rich_model() {
   set_symbolic_batch(*graph.mutable_input(0));
   set_symbolic_batch(*graph.mutable_output(0));
   Result<graph::Model> model = import_proto(proto);
-  EXPECT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(model, IsOk());
   return model.ok() ? std::move(model).value() : graph::Model{};
 }
 

@@ -4,12 +4,14 @@
 #include <optional>
 
 #include "host/base/files/file.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
 namespace ephost::onnx_io::import_files_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 using namespace testing;  // NOLINT: the builders of model_protos.h
 using graph::Model;
@@ -35,7 +37,7 @@ TEST(ImportFiles, BorrowsLargeInitializersFromTheMappedFile) {
   std::optional<Model> copy;
   {
     Result<Model> model = import_model(path);
-    ASSERT_TRUE(model.ok()) << model.status().message();
+    ASSERT_THAT(model, IsOk());
     copy = std::move(model).value();
   }
   const graph::Tensor& tensor = copy->graph.initializers[0];
@@ -65,7 +67,7 @@ TEST(ImportFiles, FindsExternalDataBesideTheModel) {
   EXPECT_EQ(import_model(path).status().code(), StatusCode::kNoSuchFile);
   folder.write("w.bin", std::string(12, 'w'));
   const auto model = import_model(path);
-  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(model->graph.initializers[0].data.bytes[0], std::byte{'w'});
 }
 
@@ -74,12 +76,12 @@ TEST(ImportFiles, FindsExternalDataWhereOptionsSay) {
   folder.write("w.bin", std::string(12, 'w'));
   const onnx::ModelProto proto = testing::model_with_external_data("w.bin");
   EXPECT_EQ(import_proto(proto).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_TRUE(import_proto(proto, {.external_data_dir = folder.path()}).ok());
+  EXPECT_THAT(import_proto(proto, {.external_data_dir = folder.path()}), IsOk());
   const std::string content(12, 'b');
   ImportOptions options;
   options.external_files["w.bin"] = as_blob(content);
   const auto model = import_proto(proto, options);
-  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(model->graph.initializers[0].data.bytes[0], std::byte{'b'});
 }
 
@@ -92,7 +94,7 @@ TEST(ImportFiles, FindsExternalDataOfAttributes) {
       testing::model_with_external_data("w.bin").graph().initializer(0);
   add_output(*proto.mutable_graph(), "y", {3});
   const auto model = import_proto(proto, {.external_data_dir = folder.path()});
-  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(std::get<graph::Tensor>(*model->graph.nodes[0].attribute("value")).data.bytes[0],
             std::byte{'w'});
 }

@@ -11,13 +11,14 @@
 
 #include "host/graph/checks.h"
 #include "host/onnx_io/import/import.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
 namespace ephost::onnx_io::testing {
 
 inline graph::Model import(const onnx::ModelProto& proto, ImportReport* report = nullptr) {
   Result<graph::Model> model = import_proto(proto, {}, report);
-  EXPECT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(model, test::IsOk());
   if (!model.ok()) return {};
   EXPECT_EQ(check_graph(model->graph).message(), "");
   return std::move(model).value();

@@ -7,12 +7,14 @@
 #include "host/graph/checks.h"
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/import.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
 namespace ephost::onnx_io::import_hostile_test {
 namespace {
 
 using namespace testing;  // NOLINT: the builders of model_protos.h
+using test::IsOk;
 
 // A bit of everything: weights large and small, attributes, a subgraph, symbols, strings.
 std::string sample_model() {
@@ -59,15 +61,15 @@ void expect_survival(std::string bytes) {
   }
   ASSERT_EQ(check_graph(model->graph).message(), "");
   const Result<ExportedModel> exported = export_model(*model);
-  ASSERT_TRUE(exported.ok()) << exported.status().message();
+  ASSERT_THAT(exported, IsOk());
   // Everything that the exporter writes can be read.
   const auto again = import_model(graph::make_blob(exported->model.to_bytes()));
-  EXPECT_TRUE(again.ok()) << again.status().message();
+  EXPECT_THAT(again, IsOk());
 }
 
 TEST(ImportHostile, TheSampleItselfIsSound) {
   const auto model = import_model(as_blob(sample_model()));
-  EXPECT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(model, IsOk());
 }
 
 TEST(ImportHostile, SurvivesTruncationAtEveryByte) {

@@ -3,12 +3,14 @@
 
 #include "host/graph/checks.h"
 #include "host/onnx_io/import/import.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
 namespace ephost::onnx_io::import_subgraph_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace testing;  // NOLINT: the builders of model_protos.h
@@ -21,7 +23,7 @@ using graph::testing::value_names;
 
 Model import(const onnx::ModelProto& proto) {
   Result<Model> model = import_proto(proto);
-  EXPECT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(model, IsOk());
   if (!model.ok()) return {};
   EXPECT_EQ(check_graph(model->graph).message(), "");
   return std::move(model).value();

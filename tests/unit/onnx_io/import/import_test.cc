@@ -7,12 +7,14 @@
 #include <cstring>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
 namespace ephost::onnx_io::import_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace testing;  // NOLINT: the builders of model_protos.h
@@ -151,7 +153,7 @@ onnx::ModelProto three_sparse_initializers() {
 TEST(Import, LimitsWhatAllSparseInitializersBecomeTogether) {
   const std::string bytes = three_sparse_initializers().SerializeAsString();
   const graph::Blob blob = graph::Blob{std::as_bytes(std::span(bytes)), nullptr};
-  EXPECT_TRUE(import_model(blob, {.max_dense_bytes = 36}).ok());
+  EXPECT_THAT(import_model(blob, {.max_dense_bytes = 36}), IsOk());
   const auto refused = import_model(blob, {.max_dense_bytes = 35});
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
   EXPECT_EQ(refused.status().message(),
@@ -216,7 +218,7 @@ TEST(Import, CanLeaveShapesAlone) {
   ImportOptions options;
   options.infer_shapes = false;
   const auto model = import_proto(small_model(), options);
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(type_of(*model, "a"), "?");
 }
 
@@ -241,7 +243,7 @@ TEST(Import, MayBeCalledFromSeveralThreads) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 20; ++round) {
-        EXPECT_TRUE(import_model(as_blob(bytes)).ok());
+        EXPECT_THAT(import_model(as_blob(bytes)), IsOk());
       }
     });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/graph/subgraphs.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
@@ -15,6 +16,7 @@ using graph::Model;
 using graph::Node;
 using graph::NodeId;
 using graph::testing::value_names;
+using test::IsOk;
 using testing::add_attribute;
 using testing::add_input;
 using testing::add_node;
@@ -73,7 +75,7 @@ void refer(onnx::NodeProto& node, std::string_view attribute, std::string_view t
 
 FunctionLibrary library_of(const Model& model) {
   auto library = FunctionLibrary::create(model);
-  EXPECT_TRUE(library.ok()) << library.status().to_string();
+  EXPECT_THAT(library, IsOk());
   return std::move(library).value();
 }
 
@@ -84,7 +86,7 @@ Result<FunctionBody> body_in(const onnx::ModelProto& proto, NodeId call = 0) {
 
 FunctionBody body_of(const onnx::ModelProto& proto, NodeId call = 0) {
   Result<FunctionBody> body = body_in(proto, call);
-  EXPECT_TRUE(body.ok()) << body.status().to_string();
+  EXPECT_THAT(body, IsOk());
   return body.ok() ? std::move(body).value() : FunctionBody();
 }
 

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::onnx_io::model_metadata_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -30,7 +33,7 @@ onnx::ModelProto model_with_metadata() {
 
 TEST(ModelMetadata, ReadsTheEntriesInFileOrder) {
   const auto entries = read(model_with_metadata().SerializeAsString());
-  ASSERT_TRUE(entries.ok()) << entries.status().to_string();
+  ASSERT_THAT(entries, IsOk());
   EXPECT_THAT(*entries, ElementsAre(Pair("b", "value of b"), Pair("a", "value of a"),
                                     Pair("without value", "")));
   EXPECT_THAT(*read(""), IsEmpty());

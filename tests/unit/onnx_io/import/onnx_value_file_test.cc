@@ -5,11 +5,13 @@
 
 #include <cstring>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::onnx_io::onnx_value_file_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -22,10 +24,10 @@ TEST(ValueFile, ReadsWhatItWrote) {
   std::vector<std::byte> bytes(24, std::byte{3});
   const graph::Tensor tensor{
       .type = ElementType::kFloat, .shape = {2, 3}, .data = graph::make_blob(bytes)};
-  ASSERT_TRUE(
-      write_value_file(folder / "x.pb", {"weights", graph::ValueKind::kTensor, tensor, {}}).ok());
+  ASSERT_THAT(write_value_file(folder / "x.pb", {"weights", graph::ValueKind::kTensor, tensor, {}}),
+              IsOk());
   const auto read = read_value_file(folder / "x.pb");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->name, "weights");
   EXPECT_EQ(read->tensor.type, ElementType::kFloat);
   EXPECT_THAT(read->tensor.shape, ElementsAre(2, 3));
@@ -40,10 +42,10 @@ TEST(ValueFile, KeepsPackedElementsAndPowersOfTwo) {
         std::pair(ElementType::kFloat8E8M0, size_t{5})}) {
     const std::vector<std::byte> bytes(size, std::byte{0x39});
     const graph::Tensor tensor{.type = type, .shape = {5}, .data = graph::make_blob(bytes)};
-    ASSERT_TRUE(
-        write_value_file(folder / "x.pb", {"", graph::ValueKind::kTensor, tensor, {}}).ok());
+    ASSERT_THAT(write_value_file(folder / "x.pb", {"", graph::ValueKind::kTensor, tensor, {}}),
+                IsOk());
     const auto read = read_value_file(folder / "x.pb");
-    ASSERT_TRUE(read.ok()) << read.status().message();
+    ASSERT_THAT(read, IsOk());
     EXPECT_EQ(read->tensor.type, type);
     ASSERT_EQ(read->tensor.data.bytes.size(), size);
     EXPECT_EQ(std::memcmp(read->tensor.data.bytes.data(), bytes.data(), size), 0);
@@ -54,9 +56,10 @@ TEST(ValueFile, KeepsStringsAndScalars) {
   const test::TempDirectory folder;
   graph::Tensor tensor{.type = ElementType::kString};
   tensor.strings = std::make_shared<const std::vector<std::string>>(1, "text");
-  ASSERT_TRUE(write_value_file(folder / "x.pb", {"", graph::ValueKind::kTensor, tensor, {}}).ok());
+  ASSERT_THAT(write_value_file(folder / "x.pb", {"", graph::ValueKind::kTensor, tensor, {}}),
+              IsOk());
   const auto read = read_value_file(folder / "x.pb");
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_TRUE(read->tensor.shape.empty());
   EXPECT_THAT(*read->tensor.strings, ElementsAre("text"));
 }
@@ -66,7 +69,7 @@ TEST(ValueFile, ReadsTypedData) {
   const auto file = folder.write("x.pb", std::string(kInt32Type) + std::string(kTwoElements) +
                                              std::string("\x2a\x02\x05\x07", 4));
   const auto read = read_value_file(file);
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   const auto* elements = reinterpret_cast<const int32_t*>(read->tensor.data.bytes.data());
   EXPECT_EQ(elements[0], 5);
   EXPECT_EQ(elements[1], 7);
@@ -127,9 +130,9 @@ TEST(ValueFile, KeepsASequenceOfMapsInAnOptional) {
                          .parts = {floats({1.5F}), floats({2, 3})}};
   const ValueData map{.kind = graph::ValueKind::kMap, .parts = {keys({"a", "b"}), values}};
   const ValueData sequence{.name = "s", .kind = graph::ValueKind::kSequence, .parts = {map, map}};
-  ASSERT_TRUE(write_value_file(folder / "x.pb", sequence, true).ok());
+  ASSERT_THAT(write_value_file(folder / "x.pb", sequence, true), IsOk());
   const auto read = read_value_file(folder / "x.pb", graph::ValueKind::kOptional);
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->kind, graph::ValueKind::kSequence);
   ASSERT_EQ(read->parts.size(), 2U);
   const ValueData& second = read->parts[1];
@@ -147,18 +150,19 @@ TEST(ValueFile, KeepsIntegerKeysWithTheirSign) {
                     .data = graph::make_blob({std::byte{0xff}, std::byte{7}})};
   const ValueData values{.kind = graph::ValueKind::kSequence, .parts = {floats({1}), floats({2})}};
   const ValueData map{.kind = graph::ValueKind::kMap, .parts = {numbers, values}};
-  ASSERT_TRUE(write_value_file(folder / "x.pb", map).ok());
+  ASSERT_THAT(write_value_file(folder / "x.pb", map), IsOk());
   const auto read = read_value_file(folder / "x.pb", graph::ValueKind::kMap);
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->parts[0].tensor.type, ElementType::kInt8);
   EXPECT_THAT(read->parts[0].tensor.data.bytes, ElementsAre(std::byte{0xff}, std::byte{7}));
 }
 
 TEST(ValueFile, KeepsAnOptionalWithoutContent) {
   const test::TempDirectory folder;
-  ASSERT_TRUE(write_value_file(folder / "x.pb", {.kind = graph::ValueKind::kUnknown}, true).ok());
+  ASSERT_THAT(write_value_file(folder / "x.pb", {.kind = graph::ValueKind::kUnknown}, true),
+              IsOk());
   const auto read = read_value_file(folder / "x.pb", graph::ValueKind::kOptional);
-  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->kind, graph::ValueKind::kUnknown);
 }
 
@@ -166,7 +170,7 @@ TEST(ValueFile, RefusesAMapWithMoreKeysThanValues) {
   const test::TempDirectory folder;
   const ValueData values{.kind = graph::ValueKind::kSequence, .parts = {floats({1})}};
   const ValueData map{.kind = graph::ValueKind::kMap, .parts = {keys({"a", "b"}), values}};
-  ASSERT_TRUE(write_value_file(folder / "x.pb", map).ok());
+  ASSERT_THAT(write_value_file(folder / "x.pb", map), IsOk());
   const auto read = read_value_file(folder / "x.pb", graph::ValueKind::kMap);
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.status().message(), HasSubstr("has 2 keys and 1 values"));

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/plugin_definitions.h"
 
 namespace ephost::onnx_io::plugin_operator_nodes_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::acme_model;
 using ::testing::AllOf;
 using testing::crop;
@@ -43,14 +45,14 @@ std::string refusal(GraphBuilder builder, OperatorDefinition definition = crop()
 void expect_accepted(GraphBuilder builder) {
   graph::Model model = acme_model(builder.build());
   const auto applied = apply_plugin_operators(model, operators_of({crop()}));
-  EXPECT_TRUE(applied.ok()) << applied.status().to_string();
+  EXPECT_THAT(applied, IsOk());
 }
 
 TEST(PluginOperatorNodes, GetTheVersionAndTheDefaultsOfTheirDefinition) {
   graph::Model model = acme_model(crop_node().build(), 5);
   const PluginOperators operators = operators_of({crop(2), crop(4), crop(6)});
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(apply_plugin_operators(model, operators).ok());
+    ASSERT_THAT(apply_plugin_operators(model, operators), IsOk());
     const graph::Node& node = model.graph.nodes[0];
     EXPECT_EQ(node.since_version, 4);
     ASSERT_EQ(node.attributes.size(), 2U);
@@ -60,7 +62,7 @@ TEST(PluginOperatorNodes, GetTheVersionAndTheDefaultsOfTheirDefinition) {
 
 TEST(PluginOperatorNodes, KeepTheAttributesThatTheyState) {
   graph::Model model = acme_model(crop_node_with("factor", 9.0F).build());
-  ASSERT_TRUE(apply_plugin_operators(model, operators_of({crop()})).ok());
+  ASSERT_THAT(apply_plugin_operators(model, operators_of({crop()})), IsOk());
   EXPECT_EQ(std::get<float>(*model.graph.nodes[0].attribute("factor")), 9.0F);
 }
 
@@ -125,7 +127,7 @@ TEST(PluginOperatorNodes, AreNotedOnceWithoutADefinition) {
   builder.input("x").node("Grow", {"x"}, {"a"}).node("Grow", {"a"}, {"y"});
   graph::Model model = acme_model(builder.build());
   const auto notes = apply_plugin_operators(model, operators_of({crop()}));
-  ASSERT_TRUE(notes.ok());
+  ASSERT_THAT(notes, IsOk());
   EXPECT_THAT(*notes, ElementsAre("Grow node \"a\": no plugin defines operator \"Grow\", but other "
                                   "operators of domain \"com.acme\"; its nodes are not checked"));
 }
@@ -136,7 +138,7 @@ TEST(PluginOperatorNodes, AreThoseOfTheModelsFunctionsFirst) {
   graph::Model model = acme_model(builder.build());
   model.functions.push_back({.domain = "com.acme", .name = "Crop"});
   const auto notes = apply_plugin_operators(model, operators_of({crop()}));
-  ASSERT_TRUE(notes.ok()) << notes.status().to_string();
+  ASSERT_THAT(notes, IsOk());
   EXPECT_THAT(*notes, IsEmpty());
   EXPECT_THAT(model.graph.nodes[0].attributes, IsEmpty());
 }
@@ -147,11 +149,11 @@ TEST(PluginOperatorNodes, AreOfAnotherOpsetOnlyWhereTheDefinitionDiffers) {
   graph::Node& node = model.graph.nodes[0];
   node.is_of_other_opset = true;  // as if it came from a function that imports version 2
   node.since_version = 2;
-  ASSERT_TRUE(apply_plugin_operators(model, operators).ok());
+  ASSERT_THAT(apply_plugin_operators(model, operators), IsOk());
   EXPECT_FALSE(node.is_of_other_opset);
   model.opset_imports["com.acme"] = 4;
   node.is_of_other_opset = true;
-  ASSERT_TRUE(apply_plugin_operators(model, operators).ok());
+  ASSERT_THAT(apply_plugin_operators(model, operators), IsOk());
   EXPECT_TRUE(node.is_of_other_opset);
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/base/files/file.h"
 #include "host/graph/sparse.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
@@ -18,6 +19,7 @@ using graph::ElementType;
 using graph::Shape;
 using graph::Tensor;
 using onnx::TensorProto;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -44,7 +46,7 @@ class TensorImportTest : public ::testing::Test {
 
   Tensor import(const TensorProto& proto) {
     Result<Tensor> tensor = importer_.tensor(proto, "initializer \"w\"");
-    EXPECT_TRUE(tensor.ok()) << tensor.status().message();
+    EXPECT_THAT(tensor, IsOk());
     return tensor.ok() ? std::move(tensor).value() : Tensor{};
   }
 
@@ -171,7 +173,7 @@ TEST_F(TensorImportTest, BorrowsLiftedPayloads) {
   TensorProto proto = proto_of(TensorProto::INT64, {3});
   proto.set_raw_data(std::string(24, '\0'));  // a record: marker and index are all zero here
   const auto tensor = importer.tensor(proto, "w");
-  ASSERT_TRUE(tensor.ok()) << tensor.status().message();
+  ASSERT_THAT(tensor, IsOk());
   const void* data = tensor->data.bytes.data();
   EXPECT_EQ(data, payload);
   EXPECT_EQ(tensor->data.owner, owner);
@@ -293,9 +295,9 @@ TEST_F(TensorImportTest, MakesSparseTensorsDense) {
   for (const auto& proto : {sparse_proto({5, 6}, {1, 5}, {2}, {2, 3}),
                             sparse_proto({5, 6}, {0, 1, 1, 2}, {2, 2}, {2, 3})}) {
     const auto sparse = importer_.sparse_tensor(proto, "s");
-    ASSERT_TRUE(sparse.ok()) << sparse.status().message();
+    ASSERT_THAT(sparse, IsOk());
     const auto dense = densify(*sparse, "s");
-    ASSERT_TRUE(dense.ok()) << dense.status().message();
+    ASSERT_THAT(dense, IsOk());
     EXPECT_EQ(dense->shape, (Shape{2, 3}));
     EXPECT_THAT(elements<float>(*dense), ElementsAre(0, 5, 0, 0, 0, 6));
   }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::onnx_io::value_types_test {
 namespace {
 
@@ -14,6 +16,7 @@ using graph::Shape;
 using graph::symbolic_dim;
 using graph::ValueKind;
 using graph::ValueType;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -78,7 +81,7 @@ TEST_F(ValueTypesTest, WritesWhatItReads) {
         "map_type { key_type: 7 value_type { tensor_type { elem_type: 1 shape { } } } }"}) {
     const onnx::TypeProto proto = proto_of(text);
     const auto type = import_type(proto, symbols_);
-    ASSERT_TRUE(type.ok()) << type.status().message();
+    ASSERT_THAT(type, IsOk());
     onnx::TypeProto written;
     export_type(*type, names_, written);
     EXPECT_EQ(written.DebugString(), proto.DebugString());

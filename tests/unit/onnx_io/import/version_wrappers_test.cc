@@ -2,6 +2,7 @@
 
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/model_functions.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
@@ -12,6 +13,7 @@ using graph::Graph;
 using graph::Model;
 using graph::Node;
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -105,16 +107,16 @@ TEST(VersionWrappers, ComeBackAsTheNodesThatTheyStandFor) {
           .build();
   graph.name = "main";
   const auto exported = export_model(of_other_opset(std::move(graph)));
-  ASSERT_TRUE(exported.ok()) << exported.status().to_string();
+  ASSERT_THAT(exported, IsOk());
   const std::vector<std::byte> bytes = exported->model.to_bytes();
   const auto model = import_model(graph::Blob{bytes, nullptr});
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   ASSERT_EQ(model->graph.nodes.size(), 1U);
   EXPECT_EQ(model->graph.nodes[0].domain, kWrapperDomain);
   const auto library = FunctionLibrary::create(*model);
-  ASSERT_TRUE(library.ok());
+  ASSERT_THAT(library, IsOk());
   const auto body = library->body_of(*model, model->graph, 0);
-  ASSERT_TRUE(body.ok()) << body.status().to_string();
+  ASSERT_THAT(body, IsOk());
   ASSERT_EQ(body->graph.nodes.size(), 1U);
   EXPECT_EQ(body->graph.nodes[0].op_type, "Softmax");
   EXPECT_EQ(body->graph.nodes[0].since_version, 11);
@@ -134,16 +136,16 @@ Graph with_body(std::string_view op_type) {
 }
 
 TEST(CheckVersions, AcceptsNodesWithBodiesThatMeanTheSameInAllOpsets) {
-  EXPECT_TRUE(check_versions(of_other_opset(with_body("If")).graph).ok());
-  EXPECT_TRUE(check_versions(of_other_opset(with_body("Loop")).graph).ok());
-  EXPECT_TRUE(check_versions(of_other_opset(with_body("Scan"), 9).graph).ok());
+  EXPECT_THAT(check_versions(of_other_opset(with_body("If")).graph), IsOk());
+  EXPECT_THAT(check_versions(of_other_opset(with_body("Loop")).graph), IsOk());
+  EXPECT_THAT(check_versions(of_other_opset(with_body("Scan"), 9).graph), IsOk());
 }
 
 TEST(CheckVersions, RefusesOtherNodesWithBodies) {
   const Status status = check_versions(of_other_opset(with_body("Scan"), 8).graph);
   EXPECT_EQ(status.code(), StatusCode::kNotImplemented);
   EXPECT_THAT(status.message(), HasSubstr("Scan node \"a\" has version 8"));
-  EXPECT_TRUE(check_versions(with_body("Scan")).ok()) << "of the model's own opset";
+  EXPECT_THAT(check_versions(with_body("Scan")), IsOk()) << "of the model's own opset";
 }
 
 TEST(CheckVersions, LooksIntoBodies) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/onnx_io/inference/infer.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/plugin_definitions.h"
 
 namespace ephost::onnx_io::plugin_inference_test {
@@ -11,6 +12,7 @@ using graph::ElementType;
 using graph::Shape;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::acme_model;
 using testing::crop;
 using ::testing::HasSubstr;
@@ -58,7 +60,7 @@ std::string refusal(graph::Model model, OperatorDefinition definition = crop(),
 
 TEST(PluginInference, FollowsTypeNames) {
   graph::Model model = cropped({"x"}, {"y", "count"});
-  ASSERT_TRUE(infer(model).ok());
+  ASSERT_THAT(infer(model), IsOk());
   EXPECT_EQ(type_of(model, "y"), "float");
   EXPECT_EQ(type_of(model, "z"), "float");
   EXPECT_EQ(type_of(model, "count"), "int64");
@@ -67,7 +69,7 @@ TEST(PluginInference, FollowsTypeNames) {
 TEST(PluginInference, LeavesUnknownTypesOpen) {
   graph::Model model = cropped();
   model.graph.values[model.graph.find_value("x")].type = {};
-  ASSERT_TRUE(infer(model).ok());
+  ASSERT_THAT(infer(model), IsOk());
   EXPECT_EQ(model.graph.values[model.graph.find_value("y")].type.element, ElementType::kUndefined);
 }
 
@@ -84,18 +86,18 @@ TEST(PluginInference, AsksThePluginAndFeedsWhatFollows) {
         out[0] = {.element = ElementType::kFloat, .shape = Shape{5, -1}, .dim_names = {"", "rows"}};
         return Status();
       }));
-  ASSERT_TRUE(status.ok()) << status.to_string();
+  ASSERT_THAT(status, IsOk());
   EXPECT_EQ(type_of(model, "y"), "float[5,rows]");
   EXPECT_EQ(type_of(model, "z"), "float[5,rows]");
 }
 
 TEST(PluginInference, TakesTheElementTypeFromTheTypeNames) {
   graph::Model model = cropped();
-  ASSERT_TRUE(infer(model, with([](const auto&, const auto&, StatedTypes& out) {
+  ASSERT_THAT(infer(model, with([](const auto&, const auto&, StatedTypes& out) {
                       out[0] = {.shape = Shape{}};
                       return Status();
-                    }))
-                  .ok());
+                    })),
+              IsOk());
   EXPECT_EQ(type_of(model, "y"), "float[]");
 }
 
@@ -110,13 +112,13 @@ TEST(PluginInference, ShowsConstantsOfEnclosingGraphs) {
   main.node("Custom", {"x"}, {"z"}).subgraph("body", std::move(inner));
   graph::Model model = acme_model(main.build());
   bool is_constant = false;
-  ASSERT_TRUE(
+  ASSERT_THAT(
       infer_shapes(model,
                    operators_of({with([&](const graph::Graph& alone, const auto&, StatedTypes&) {
                      is_constant = alone.constant(alone.nodes[0].inputs[1]) != nullptr;
                      return Status();
-                   })}))
-          .ok());
+                   })})),
+      IsOk());
   EXPECT_TRUE(is_constant);
 }
 
@@ -128,13 +130,13 @@ TEST(PluginInference, ShowsWhatABodyOfTheNodeCaptures) {
   main.node("Crop", {"x"}, {"y"}).subgraph("body", body.build());
   graph::Model model = acme_model(main.build());
   std::string captured;
-  ASSERT_TRUE(
+  ASSERT_THAT(
       infer_shapes(model,
                    operators_of({with([&](const graph::Graph& alone, const auto&, StatedTypes&) {
                      captured = alone.values[alone.nodes[0].implicit_inputs.at(0)].name;
                      return Status();
-                   })}))
-          .ok());
+                   })})),
+      IsOk());
   EXPECT_EQ(captured, "w");
 }
 
@@ -152,7 +154,7 @@ TEST(PluginInference, LetsHeterogeneousParametersDiffer) {
   OperatorDefinition definition = crop();
   definition.inputs.back().is_heterogeneous = true;
   graph::Model model = cropped({"x", "", "d", "x"});
-  EXPECT_TRUE(infer(model, definition).ok());
+  EXPECT_THAT(infer(model, definition), IsOk());
   EXPECT_EQ(type_of(model, "y"), "float");
 }
 

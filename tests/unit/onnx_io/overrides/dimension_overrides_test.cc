@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
 namespace ephost::onnx_io::dimension_overrides_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -45,7 +47,7 @@ Result<graph::Model> import_with(const onnx::ModelProto& proto, DimensionOverrid
 TEST(DimensionOverrides, ByNameFixTheDimensionEverywhere) {
   ImportReport report;
   const auto model = import_with(open_model(), {.by_name = {{"batch", 4}}}, &report);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(type_of(*model, "x"), "float[4,?,3]");
   EXPECT_EQ(type_of(*model, "y"), "float[4,?,3]");
   EXPECT_EQ(type_of(*model, "z"), "float[4,?,3]") << "inferred";
@@ -56,12 +58,12 @@ TEST(DimensionOverrides, ByNameFixTheDimensionEverywhere) {
 TEST(DimensionOverrides, ByInputFixDimensionsWithAndWithoutNames) {
   ImportReport report;
   auto model = import_with(open_model(), {.by_input = {{"x", {4, 5, -1}}}}, &report);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(type_of(*model, "x"), "float[4,5,3]");
   EXPECT_EQ(type_of(*model, "y"), "float[4,5,3]");
   EXPECT_THAT(report.without_effect, IsEmpty());
   model = import_with(open_model(), {.by_input = {{"x", {-1, 5, 3}}}});
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(type_of(*model, "x"), "float[batch,5,3]");
 }
 
@@ -84,7 +86,7 @@ TEST(DimensionOverrides, ByInputMustFitTheInput) {
 
 TEST(DimensionOverrides, ByInputHaveNoEffectOnInputsThatAreNotThere) {
   ImportReport report;
-  ASSERT_TRUE(import_with(open_model(), {.by_input = {{"xx", {4}}}}, &report).ok());
+  ASSERT_THAT(import_with(open_model(), {.by_input = {{"xx", {4}}}}, &report), IsOk());
   EXPECT_THAT(report.without_effect,
               ElementsAre("the model has no input \"xx\", so its override has no effect"));
 }
@@ -102,7 +104,7 @@ TEST(DimensionOverrides, ByNameReachBodies) {
     shape_of(*body.mutable_output(0)).mutable_dim(1)->clear_dim_value();
   }
   const auto model = import_with(proto, {.by_name = {{"batch", 4}}});
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   const graph::Graph& body = *model->graph.nodes[2].subgraph("then_branch");
   EXPECT_EQ(graph::to_string(body.values[body.outputs[0]].type, {}), "float[4,?,3]");
 }
@@ -110,16 +112,16 @@ TEST(DimensionOverrides, ByNameReachBodies) {
 TEST(DimensionOverrides, ByDenotationFixInputsAndWhatHasTheirName) {
   const auto model =
       import_with(open_model(), {.by_denotation = {{"data_batch", 2}, {"data_feature", 5}}});
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(type_of(*model, "x"), "float[2,5,3]");
   EXPECT_EQ(type_of(*model, "z"), "float[2,5,3]") << "inferred";
 }
 
 TEST(DimensionOverrides, MayRepeatWhatTheModelStates) {
-  EXPECT_TRUE(import_with(open_model(), {.by_denotation = {{"data_channel", 3}}}).ok());
-  EXPECT_TRUE(
-      import_with(open_model(), {.by_name = {{"batch", 2}}, .by_denotation = {{"data_batch", 2}}})
-          .ok());
+  EXPECT_THAT(import_with(open_model(), {.by_denotation = {{"data_channel", 3}}}), IsOk());
+  EXPECT_THAT(
+      import_with(open_model(), {.by_name = {{"batch", 2}}, .by_denotation = {{"data_batch", 2}}}),
+      IsOk());
 }
 
 TEST(DimensionOverrides, AreRefusedWhereTheyContradict) {
@@ -141,18 +143,18 @@ TEST(DimensionOverrides, OfADefaultMustAgreeWithIt) {
   add_input(graph, "w", {0});
   shape_of(*graph.mutable_input(1)).mutable_dim(0)->set_dim_param("n");
   add_initializer(graph, "w", {2}, {1, 2});
-  EXPECT_TRUE(import_with(proto, {.by_name = {{"n", 2}}}).ok());
+  EXPECT_THAT(import_with(proto, {.by_name = {{"n", 2}}}), IsOk());
   EXPECT_THAT(import_with(proto, {.by_name = {{"n", 3}}}).status().message(),
               HasSubstr("initializer \"w\" is float[2], but is declared as float[3]"));
 }
 
 TEST(DimensionOverrides, WithoutEffectAreNamedWithTheNearestName) {
   ImportReport report;
-  ASSERT_TRUE(import_with(open_model(),
+  ASSERT_THAT(import_with(open_model(),
                           {.by_name = {{"bach", 1}, {"batch", 1}},
                            .by_denotation = {{"data_time", 1}, {"data_feature", 1}}},
-                          &report)
-                  .ok());
+                          &report),
+              IsOk());
   EXPECT_THAT(
       report.without_effect,
       ElementsAre("the model has no dimension \"bach\", so its override has no effect; did you "

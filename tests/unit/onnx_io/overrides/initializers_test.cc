@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/onnx_io/import/import_helpers.h"
 
 namespace ephost::onnx_io::initializers_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Key;
@@ -24,7 +26,7 @@ TEST(InitializerReplacement, TakeThePlaceOfTheModelsWithoutACopy) {
   ImportReport report;
   const auto model =
       import_proto(small_model(), {.initializers = {{"w", {.tensor = given}}}}, &report);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(data_of(model->graph, "w"), given.data.bytes.data());
   EXPECT_THAT(report.given_initializers, ElementsAre(Key("w")));
   EXPECT_THAT(report.without_effect, ::testing::IsEmpty());
@@ -35,7 +37,7 @@ TEST(InitializerReplacement, LeaveExternalDataUnread) {
   EXPECT_FALSE(import_proto(proto).ok());
   ImportReport report;
   const GivenInitializer given{.tensor = float_tensor({7, 8, 9}), .replaces_external = true};
-  ASSERT_TRUE(import_proto(proto, {.initializers = {{"w", given}}}, &report).ok());
+  ASSERT_THAT(import_proto(proto, {.initializers = {{"w", given}}}, &report), IsOk());
   EXPECT_THAT(report.read_external_data, ::testing::IsEmpty());
   EXPECT_EQ(import_proto(small_model(), {.initializers = {{"w", given}}}).status().code(),
             StatusCode::kInvalidArgument);
@@ -54,7 +56,7 @@ TEST(InitializerReplacement, TakeThePlaceOfSparseOnes) {
   const graph::Tensor given = float_tensor({7, 8, 9});
   const auto model =
       import_proto(proto, {.max_dense_bytes = 1, .initializers = {{"w", {.tensor = given}}}});
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(data_of(model->graph, "w"), given.data.bytes.data());
 }
 
@@ -74,7 +76,7 @@ TEST(InitializerReplacement, AreThoseOfTheMainGraphOnly) {
   const graph::Tensor given = float_tensor({7, 8, 9});
   const auto model = import_proto(
       proto, {.initializers = {{"v", {.tensor = given}}, {"w", {.tensor = given}}}}, &report);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(data_of(model->graph, "w"), given.data.bytes.data());
   const graph::Graph& body = *model->graph.nodes[2].subgraph("then_branch");
   EXPECT_NE(data_of(body, "v"), given.data.bytes.data());

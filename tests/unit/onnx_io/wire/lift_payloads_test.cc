@@ -6,11 +6,13 @@
 
 #include "host/base/files/file.h"
 #include "host/onnx_io/wire/wire.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/onnx_io/model_protos.h"
 
 namespace ephost::onnx_io::lift_payloads_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 onnx::ModelProto parse(const Skeleton& skeleton) {
@@ -27,7 +29,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 TEST(LiftPayloads, LeavesSmallModelsAsTheyAre) {
   const std::string bytes = testing::small_model().SerializeAsString();
   const auto skeleton = lift_payloads(as_bytes(bytes));
-  ASSERT_TRUE(skeleton.ok());
+  ASSERT_THAT(skeleton, IsOk());
   EXPECT_TRUE(skeleton->payloads.empty());
   EXPECT_EQ(parse(*skeleton).SerializeAsString(), bytes);
 }
@@ -38,7 +40,7 @@ TEST(LiftPayloads, LiftsLargeRawDataByReference) {
   testing::add_initializer(*model.mutable_graph(), "large", {256}, std::vector<float>(256, 2));
   const std::string bytes = model.SerializeAsString();
   const auto skeleton = lift_payloads(as_bytes(bytes));
-  ASSERT_TRUE(skeleton.ok());
+  ASSERT_THAT(skeleton, IsOk());
   ASSERT_EQ(skeleton->payloads.size(), 1u);
   EXPECT_EQ(skeleton->payloads[0].size(), 1024u);
   EXPECT_GE(skeleton->payloads[0].data(), as_bytes(bytes).data());
@@ -79,7 +81,7 @@ TEST(LiftPayloads, FindsPayloadsEverywhere) {
 
   const std::string bytes = model.SerializeAsString();
   const auto skeleton = lift_payloads(as_bytes(bytes));
-  ASSERT_TRUE(skeleton.ok());
+  ASSERT_THAT(skeleton, IsOk());
   std::vector<std::string> found;
   for (const auto payload : skeleton->payloads) found.emplace_back(as_text(payload));
   EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(expected));
@@ -90,7 +92,7 @@ TEST(LiftPayloads, FindsPayloadsEverywhere) {
 TEST(LiftPayloads, AFileCannotForgeAReference) {
   const Skeleton other = *lift_payloads(as_bytes(std::string_view()));
   Skeleton skeleton = *lift_payloads(as_bytes(std::string_view()));
-  EXPECT_NE(other.marker, skeleton.marker) << "drawn anew for each call";
+  EXPECT_NE(other.marker, skeleton.marker) << "drawn for each call";
   const std::string secret = "secret";
   skeleton.payloads.push_back(as_bytes(secret));
   const std::string marker(skeleton.marker.data(), skeleton.marker.size());
@@ -135,7 +137,7 @@ std::string nested_graphs(uint32_t depth) {
 }
 
 TEST(LiftPayloads, LimitsNesting) {
-  EXPECT_TRUE(lift_payloads(as_bytes(nested_graphs(64))).ok());
+  EXPECT_THAT(lift_payloads(as_bytes(nested_graphs(64))), IsOk());
   const auto refused = lift_payloads(as_bytes(nested_graphs(65)));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
@@ -165,7 +167,7 @@ TEST(LiftPayloads, TheLastOfRepeatedPayloadsCounts) {
   append_varint(bytes, graph.size());
   bytes += graph;
   const auto skeleton = lift_payloads(as_bytes(bytes));
-  ASSERT_TRUE(skeleton.ok());
+  ASSERT_THAT(skeleton, IsOk());
   const onnx::ModelProto parsed = parse(*skeleton);
   const auto payload = skeleton->resolve(parsed.graph().initializer(0).raw_data());
   ASSERT_TRUE(payload);

@@ -1,9 +1,11 @@
 // The checker of alignments detects what is not where a step wants it.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan::alignment_checker_test {
 namespace {
 
+using test::IsOk;
 using testing::example;
 using testing::expect_refused;
 using testing::Planned;
@@ -29,12 +31,12 @@ MemoryPattern pattern_of(const Planned& planned) {
 TEST(CheckAlignment, AcceptsABlockOfThatAlignment) {
   const Planned planned = paged_example();
   const Status status = status_of(planned, pattern_of(planned));
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
 }
 
 TEST(CheckAlignment, AcceptsAnyBlockWhereNobodyWantsMore) {
   const Planned planned = example();
-  EXPECT_TRUE(status_of(planned, *plan_memory(planned.allocation)).ok());
+  EXPECT_THAT(status_of(planned, *plan_memory(planned.allocation)), IsOk());
 }
 
 TEST(CheckAlignment, RefusesABlockThatIsAlignedToLess) {

@@ -1,4 +1,5 @@
 // The checkers of orders and allocation plans detect every kind of damage.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan::checker_test {
@@ -8,6 +9,7 @@ using graph::ElementType;
 using graph::Shape;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::allocation_status;
 using testing::example;
 using testing::execution_status;
@@ -19,8 +21,8 @@ using testing::put_into;
 
 TEST(Checker, AcceptsTheExample) {
   const Planned planned = example();
-  EXPECT_TRUE(execution_status(planned).ok()) << execution_status(planned).to_string();
-  EXPECT_TRUE(allocation_status(planned).ok()) << allocation_status(planned).to_string();
+  EXPECT_THAT(execution_status(planned), IsOk());
+  EXPECT_THAT(allocation_status(planned), IsOk());
   EXPECT_EQ(planned.place("d"), "Reuse c");
   EXPECT_EQ(planned.place("v"), "Reuse a");
   EXPECT_EQ(planned.place("e"), "Reuse c");
@@ -234,7 +236,7 @@ TEST(CheckAllocation, RefusesAnInPlaceStepOverWhatAnotherSlotReads) {
   planned.execution.steps[4].inputs = {planned.id("d"), planned.id("d")};
   planned.graph.nodes[5].inputs = planned.execution.steps[4].inputs;
   planned.allocate({.enable_mem_reuse = false});
-  ASSERT_TRUE(allocation_status(planned).ok());
+  ASSERT_THAT(allocation_status(planned), IsOk());
   put_into(planned, "e", "d");
   expect_refused(allocation_status(planned),
                  "at step 4 value \"e\" overwrites a value that another slot of the step reads");
@@ -278,7 +280,7 @@ TEST(CheckAllocation, RefusesABufferThatIsTooSmall) {
 TEST(CheckAllocation, AcceptsADeadBufferThatIsLargeEnough) {
   Planned planned = example({.enable_mem_reuse = false});
   put_into(planned, "f", "c");
-  EXPECT_TRUE(allocation_status(planned).ok()) << allocation_status(planned).to_string();
+  EXPECT_THAT(allocation_status(planned), IsOk());
 }
 
 TEST(CheckAllocation, RefusesToOverwriteAGraphOutput) {

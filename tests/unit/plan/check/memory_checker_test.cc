@@ -1,9 +1,11 @@
 // The checkers of memory patterns and placements detect every kind of damage.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan::memory_checker_test {
 namespace {
 
+using test::IsOk;
 using testing::example;
 using testing::expect_refused;
 using testing::Planned;
@@ -12,7 +14,7 @@ MemoryPattern pattern_of(const Planned& planned) { return *plan_memory(planned.a
 
 TEST(CheckMemory, AcceptsTheExample) {
   const Planned planned = example();
-  EXPECT_TRUE(check_memory(planned.allocation, pattern_of(planned)).ok());
+  EXPECT_THAT(check_memory(planned.allocation, pattern_of(planned)), IsOk());
 }
 
 TEST(CheckMemory, RefusesBuffersThatOverlap) {
@@ -107,7 +109,7 @@ const std::vector<Buffer>& buffers() {
 }
 
 TEST(CheckPlacement, AcceptsAPlacement) {
-  EXPECT_TRUE(check_placement(buffers(), *place_buffers(buffers(), {.alignment = 1}), 1).ok());
+  EXPECT_THAT(check_placement(buffers(), *place_buffers(buffers(), {.alignment = 1}), 1), IsOk());
 }
 
 TEST(CheckPlacement, RefusesBuffersThatOverlap) {
@@ -130,8 +132,8 @@ TEST(CheckPlacement, RefusesClaimsOfOptimalityThatDoNotGoWithTheBounds) {
   const auto check = [](uint64_t top, bool is_optimal, uint64_t proved_bound) {
     return check_placement(buffers(), {{0, top - 50, 0}, top, 150, is_optimal, proved_bound}, 1);
   };
-  EXPECT_TRUE(check(151, true, 151).ok());
-  EXPECT_TRUE(check(152, false, 151).ok());
+  EXPECT_THAT(check(151, true, 151), IsOk());
+  EXPECT_THAT(check(152, false, 151), IsOk());
   expect_refused(check(150, false, 150), "a bound of 150 bytes contradicts it");
   expect_refused(check(151, true, 150), "a bound of 150 bytes contradicts it");
   expect_refused(check(151, false, 152), "a bound of 152 bytes contradicts it");

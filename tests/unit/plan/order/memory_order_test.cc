@@ -12,6 +12,7 @@
 #include "host/plan/order/live_bytes.h"
 #include "host/plan/order/order_problem.h"
 #include "host/plan/order/order_rules.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/random_graph.h"
 #include "tests/unit/plan/planned.h"
@@ -27,6 +28,7 @@ using graph::testing::GraphBuilder;
 using graph::testing::Random;
 using graph::testing::random_graph;
 using graph::testing::tensor_type;
+using test::IsOk;
 using ::testing::ElementsAre;
 using testing::plan_graph;
 using testing::Planned;
@@ -46,7 +48,7 @@ Graph sized(GraphBuilder& builder) {
 MemoryOrder order_of(const Planned& planned, bool search = false) {
   const auto traits = testing::to_traits(planned.notes);
   auto order = order_for_memory(planned.graph, planned.execution, traits, {{}, search});
-  EXPECT_TRUE(order.ok()) << order.status().to_string();
+  EXPECT_THAT(order, IsOk());
   return std::move(order).value();
 }
 
@@ -66,7 +68,7 @@ uint64_t bytes_of(const Planned& planned, const std::vector<uint32_t>& order) {
   const Planned other = reorder(planned, order);
   const auto traits = testing::to_traits(other.notes);
   const auto allocation = plan_allocation(planned.graph, other.execution, traits);
-  EXPECT_TRUE(allocation.ok());
+  EXPECT_THAT(allocation, IsOk());
   return find_live_bytes(allocation->values, allocation->buffers, allocation->workspaces,
                          allocation->steps)
       .sum_of_peaks();
@@ -208,13 +210,13 @@ TEST(MemoryOrder, IsSoundAndNeverWorseThanTheGivenOne) {
     const Planned other = reorder(planned, order.order);
     const auto traits = testing::to_traits(other.notes);
     Status status = check_execution(planned.graph, planned.partitioning, other.execution);
-    ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.to_string();
+    ASSERT_THAT(status, IsOk()) << "seed " << seed;
     status = check_allocation(planned.graph, other.execution, traits, order.allocation);
-    ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.to_string();
+    ASSERT_THAT(status, IsOk()) << "seed " << seed;
     const auto pattern = plan_memory(order.allocation);
-    ASSERT_TRUE(pattern.ok());
+    ASSERT_THAT(pattern, IsOk());
     status = check_memory(order.allocation, *pattern);
-    ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.to_string();
+    ASSERT_THAT(status, IsOk()) << "seed " << seed;
   }
   EXPECT_GT(better, 1000U);
 }

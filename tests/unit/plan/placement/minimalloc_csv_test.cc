@@ -3,14 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::plan::minimalloc_csv_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 
 BufferTable read(std::string_view text) {
   auto table = read_minimalloc_csv(text, "problem.csv");
-  EXPECT_TRUE(table.ok()) << table.status().to_string();
+  EXPECT_THAT(table, IsOk());
   return table.ok() ? *std::move(table) : BufferTable();
 }
 

@@ -10,11 +10,13 @@
 #include <span>
 
 #include "host/plan/check/checker.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plan/placement/placement_problems.h"
 
 namespace ephost::plan::place_buffers_test {
 namespace {
 
+using test::IsOk;
 using testing::graph_like;
 using ::testing::HasSubstr;
 using testing::Lives;
@@ -27,10 +29,10 @@ constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
 
 Placement place_checked(const std::vector<Buffer>& buffers, const PlacementOptions& options) {
   const auto placement = place_buffers(buffers, options);
-  EXPECT_TRUE(placement.ok()) << placement.status().to_string();
+  EXPECT_THAT(placement, IsOk());
   if (!placement.ok()) return {};
   const Status status = check_placement(buffers, *placement, options.alignment);
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
   return *placement;
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/plan/check/checker.h"
 #include "host/plan/order/live_bytes.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
@@ -16,6 +17,7 @@ using graph::Shape;
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using ::testing::HasSubstr;
 using testing::plan_graph;
 using testing::Planned;
@@ -51,7 +53,7 @@ class Parts {
     for (size_t pc = 0; pc < planned.notes.size(); ++pc) note(planned, pc);
     planned.allocate(options);
     const Status status = check(planned);
-    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_THAT(status, IsOk());
     return planned;
   }
 

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/single_node_graph.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/image/encoders.h"
 
 namespace ephost_image::test::provider_test {
 namespace {
 
+using ephost::test::IsOk;
 using ephost::test::Outcome;
 using ephost::test::PluginSession;
 using ephost::test::Shape;
@@ -37,7 +39,7 @@ TEST(ImageProvider, DecodesIntoEachPixelFormat) {
   const auto expect = [&](const std::string& format, int64_t channels,
                           const std::vector<uint8_t>& pixels) {
     const Outcome outcome = decode_with(default_session(), file, format);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     EXPECT_EQ(outcome.outputs[0].shape, (Shape{5, 7, channels})) << format;
     EXPECT_EQ(ephost::test::values_of<uint8_t>(outcome.outputs[0]), pixels) << format;
   };
@@ -67,7 +69,7 @@ TEST(ImageProvider, LimitsThePixelsOfAnImage) {
   EXPECT_EQ(outcome.code, EPH_INVALID_ARGUMENT);
   EXPECT_THAT(outcome.message, HasSubstr("7 x 5 pixels, more than the 34 of option max_pixels"));
   PluginSession enough(IMAGE_PLUGIN, {{"max_pixels", 35}});
-  EXPECT_TRUE(decode_with(enough, encode_bmp(gradient(7, 5)), "Grayscale").ok());
+  EXPECT_THAT(decode_with(enough, encode_bmp(gradient(7, 5)), "Grayscale"), IsOk());
 }
 
 TEST(ImageProvider, RefusesAnInputThatIsNoList) {

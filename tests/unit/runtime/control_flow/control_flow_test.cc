@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
 namespace ephost::runtime::control_flow_test {
@@ -12,6 +13,7 @@ namespace {
 
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::boolean;
 using testing::ControlMachine;
 using ::testing::ElementsAre;
@@ -70,7 +72,7 @@ TEST(ControlFlow, IfWritesIntoTheMemoryThatTheCallerBrings) {
   std::vector<float> memory(2);
   std::vector<Value> outputs = {
       *Value::borrow(ElementType::kFloat, {2}, std::as_writable_bytes(std::span(memory)))};
-  ASSERT_TRUE(machine.run({boolean(true), floats({2}, {1, 2})}, outputs).ok());
+  ASSERT_THAT(machine.run({boolean(true), floats({2}, {1, 2})}, outputs), IsOk());
   EXPECT_THAT(memory, ElementsAre(-1, -2));
 }
 
@@ -349,7 +351,7 @@ graph::Graph plain_body() {
 }
 
 TEST(ControlFlow, RefusesNodesThatDoNotFitTheirBodies) {
-  EXPECT_TRUE(status_of_loop({"count", "", "x"}, {"y"}, plain_body()).ok());
+  EXPECT_THAT(status_of_loop({"count", "", "x"}, {"y"}, plain_body()), IsOk());
   const auto expect_refusal = [](const Status& status, const std::string& text) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
     EXPECT_THAT(status.message(), HasSubstr(text));

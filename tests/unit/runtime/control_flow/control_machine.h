@@ -12,6 +12,7 @@
 #include "host/plan/check/checker.h"
 #include "host/runtime/control_flow/control_flow.h"
 #include "host/runtime/frame/frame.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"
 
@@ -60,9 +61,9 @@ class ControlMachine {
   // The outputs of a run. Fails the test if the run fails.
   std::vector<Value> run(const std::vector<Value>& inputs) {
     std::vector<Value> outputs;
-    EXPECT_TRUE(status_.ok()) << status_.to_string();
+    EXPECT_THAT(status_, test::IsOk());
     const Status status = run(inputs, outputs);
-    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_THAT(status, test::IsOk());
     return outputs;
   }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
 namespace ephost::runtime::scan_test {
@@ -7,6 +8,7 @@ namespace {
 
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::ControlMachine;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
@@ -181,7 +183,7 @@ TEST(Scan, Version8ReversesWithinTheLengthOfEachSequence) {
 
 void expect_refusal(graph::Graph graph, const std::vector<Value>& inputs, const std::string& text) {
   ControlMachine machine(std::move(graph));
-  ASSERT_TRUE(machine.status().ok()) << machine.status().to_string();
+  ASSERT_THAT(machine.status(), IsOk());
   std::vector<Value> outputs;
   const Status status = machine.run(inputs, outputs);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/values/composite.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
 namespace ephost::runtime::bindings_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::floats;
 using testing::FrameParts;
 using testing::Machine;
@@ -23,7 +25,7 @@ TEST(Bindings, BindAnInputWithoutCopyingIt) {
   FrameParts parts(machine.program());
   const Value x = tensor({2}, {1, 2});
   const Value* const inputs[] = {&x};
-  ASSERT_TRUE(parts.bindings.bind_inputs(inputs).ok());
+  ASSERT_THAT(parts.bindings.bind_inputs(inputs), IsOk());
   EXPECT_EQ(parts.values[parts.id("x")].data, x.bytes().data());
 }
 
@@ -42,7 +44,7 @@ TEST(Bindings, KeyARunByRankAndExtentsOfItsInputs) {
   FrameParts parts(machine.program());
   const Value x = tensor({3, 1}, {1, 2, 3});
   const Value* const inputs[] = {&x};
-  ASSERT_TRUE(parts.bindings.bind_inputs(inputs).ok());
+  ASSERT_THAT(parts.bindings.bind_inputs(inputs), IsOk());
   EXPECT_EQ(parts.bindings.shape_key(), (ShapeKey{2, 3, 1}));
 }
 
@@ -51,7 +53,7 @@ TEST(Bindings, KeyAnInputThatIsNotATensorWithoutAShape) {
   FrameParts parts(machine.program());
   const Value x = testing::sequence_of({tensor({1}, {1})});
   const Value* const inputs[] = {&x};
-  ASSERT_TRUE(parts.bindings.bind_inputs(inputs).ok());
+  ASSERT_THAT(parts.bindings.bind_inputs(inputs), IsOk());
   ASSERT_EQ(parts.bindings.shape_key().size(), 1U);
   EXPECT_LT(parts.bindings.shape_key()[0], 0);
 }
@@ -61,7 +63,7 @@ TEST(Bindings, GiveStepsTheMemoryOfTheCallersOutput) {
   FrameParts parts(machine.program());
   std::vector<Value> outputs = {*Value::allocate(ElementType::kFloat, {2})};
   const std::byte* const memory = outputs[0].bytes().data();
-  ASSERT_TRUE(parts.bindings.bind_outputs(outputs).ok());
+  ASSERT_THAT(parts.bindings.bind_outputs(outputs), IsOk());
   EXPECT_EQ(parts.values[parts.id("y")].data, memory);
 }
 
@@ -69,7 +71,7 @@ TEST(Bindings, ReplaceAnOutputOfAnotherType) {
   const Machine machine(testing::line());
   FrameParts parts(machine.program());
   std::vector<Value> outputs = {*Value::allocate(ElementType::kInt64, {2})};
-  ASSERT_TRUE(parts.bindings.bind_outputs(outputs).ok());
+  ASSERT_THAT(parts.bindings.bind_outputs(outputs), IsOk());
   EXPECT_EQ(outputs[0].element_type(), ElementType::kFloat);
 }
 
@@ -85,7 +87,7 @@ TEST(Bindings, FollowersMoveWithTheInputThatTheyLieIn) {
   FrameParts parts(machine.program());
   for (const Value& x : {tensor({2, 2}, {1, 2, 3, 4}), tensor({2, 2}, {5, 6, 7, 8})}) {
     const Value* const inputs[] = {&x};
-    ASSERT_TRUE(parts.bindings.bind_inputs(inputs).ok());
+    ASSERT_THAT(parts.bindings.bind_inputs(inputs), IsOk());
     parts.bindings.bind_followers();
     EXPECT_TRUE(parts.bindings.followers_fit());
     EXPECT_EQ(parts.values[parts.id("v")].data, x.bytes().data());
@@ -106,9 +108,9 @@ TEST(Bindings, CopyAnOutputThatIsAnInput) {
   const Value x = tensor({2}, {1, 2});
   const Value* const inputs[] = {&x};
   std::vector<Value> outputs(1);
-  ASSERT_TRUE(parts.bindings.bind_inputs(inputs).ok());
-  ASSERT_TRUE(parts.bindings.bind_outputs(outputs).ok());
-  ASSERT_TRUE(parts.bindings.collect_outputs().ok());
+  ASSERT_THAT(parts.bindings.bind_inputs(inputs), IsOk());
+  ASSERT_THAT(parts.bindings.bind_outputs(outputs), IsOk());
+  ASSERT_THAT(parts.bindings.collect_outputs(), IsOk());
   EXPECT_NE(outputs[0].bytes().data(), x.bytes().data());
   EXPECT_EQ(outputs[0].elements<float>()[1], 2);
 }

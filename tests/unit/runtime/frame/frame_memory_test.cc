@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
 namespace ephost::runtime::frame_memory_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::floats;
 using testing::Machine;
 using testing::typed;
@@ -15,7 +17,7 @@ using testing::typed;
 TEST(FrameMemory, PlacesValuesInItsBlock) {
   const Machine machine(testing::line());
   FrameMemory memory(machine.program());
-  ASSERT_TRUE(memory.bind(nullptr).ok());
+  ASSERT_THAT(memory.bind(nullptr), IsOk());
   const std::byte* const place = memory.place(machine.program().graph().find_value("a"));
   ASSERT_NE(place, nullptr);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(place) % kAlignment, 0U);
@@ -25,7 +27,7 @@ TEST(FrameMemory, PlacesValuesInItsBlock) {
 TEST(FrameMemory, HasNoPlaceForAnOpenBuffer) {
   const Machine machine(testing::open_line());
   FrameMemory memory(machine.program());
-  ASSERT_TRUE(memory.bind(nullptr).ok());
+  ASSERT_THAT(memory.bind(nullptr), IsOk());
   EXPECT_EQ(memory.place(machine.program().graph().find_value("a")), nullptr);
 }
 
@@ -33,7 +35,7 @@ TEST(FrameMemory, KnowsWhichPatternIsBound) {
   const Machine machine(testing::line());
   FrameMemory memory(machine.program());
   EXPECT_FALSE(memory.is_bound_to(nullptr));
-  ASSERT_TRUE(memory.bind(nullptr).ok());
+  ASSERT_THAT(memory.bind(nullptr), IsOk());
   EXPECT_TRUE(memory.is_bound_to(nullptr));
   EXPECT_FALSE(memory.is_bound_to(std::make_shared<TracedPattern>()));
 }
@@ -54,8 +56,8 @@ TEST(FrameMemory, KeepsFewBlocksForAValueThatAsksAgain) {
   const graph::ValueId id = machine.program().graph().find_value("a");
   constexpr uint64_t kMost = 100000;
   for (uint64_t bytes = 100; bytes <= kMost; bytes += 100) {
-    ASSERT_TRUE(memory.take(id, bytes).ok());
-    ASSERT_TRUE(memory.take(id, 1).ok());
+    ASSERT_THAT(memory.take(id, bytes), IsOk());
+    ASSERT_THAT(memory.take(id, 1), IsOk());
   }
   EXPECT_LE(memory.held_bytes(), 5 * kMost);
 }
@@ -111,7 +113,7 @@ graph::Graph with_workspace() {
 TEST(FrameMemory, GivesAWorkspaceToStepsThatWantOne) {
   const Machine machine(with_workspace());
   FrameMemory memory(machine.program());
-  ASSERT_TRUE(memory.bind(nullptr).ok());
+  ASSERT_THAT(memory.bind(nullptr), IsOk());
   EXPECT_NE(memory.workspace(0, 0), nullptr);
   EXPECT_EQ(memory.workspace(1, 0), nullptr);
 }
@@ -119,7 +121,7 @@ TEST(FrameMemory, GivesAWorkspaceToStepsThatWantOne) {
 TEST(FrameMemory, GivesAWorkspaceOutsideOfThePattern) {
   const Machine machine(with_workspace(), {.memory = {.enable_mem_pattern = false}});
   FrameMemory memory(machine.program());
-  ASSERT_TRUE(memory.bind(nullptr).ok());
+  ASSERT_THAT(memory.bind(nullptr), IsOk());
   EXPECT_NE(memory.workspace(0, 0), nullptr);
 }
 

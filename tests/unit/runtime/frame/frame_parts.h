@@ -12,6 +12,7 @@
 #include "host/runtime/frame/step_runs.h"
 #include "host/runtime/frame/stop_signal.h"
 #include "host/runtime/frame/value_table.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/machine.h"
 
 namespace ephost::runtime::testing {
@@ -26,7 +27,7 @@ struct FrameParts {
         outputs(of, values, memory, bindings),
         runs(of, values, outputs, stop),
         dispatch(of, *create_states(of), {values, memory, outputs, runs, stop}) {
-    EXPECT_TRUE(memory.bind(nullptr).ok());
+    EXPECT_THAT(memory.bind(nullptr), test::IsOk());
     outputs.place_all();
     dispatch.bind_workspaces();
   }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/support/allocation_counter.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/machine.h"
 
 namespace ephost::runtime::frame_test {
@@ -13,6 +14,7 @@ namespace {
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::floats;
 using testing::Machine;
 using testing::typed;
@@ -108,11 +110,11 @@ TEST(Frame, AllocatesNothingInTheSecondRunOfAStaticGraph) {
   const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4});
   const std::vector<const Value*> inputs = {&x};
   std::vector<Value> outputs;
-  ASSERT_TRUE(machine.run(inputs, outputs).ok());
+  ASSERT_THAT(machine.run(inputs, outputs), IsOk());
   const uint64_t before = test::allocations_of_this_thread();
   const Status second = machine.frame().run(inputs, outputs, {});
   EXPECT_EQ(test::allocations_of_this_thread(), before);
-  EXPECT_TRUE(second.ok());
+  EXPECT_THAT(second, IsOk());
 }
 
 TEST(Frame, WritesIntoTheOutputsThatTheCallerBrings) {
@@ -121,7 +123,7 @@ TEST(Frame, WritesIntoTheOutputsThatTheCallerBrings) {
   std::vector<float> memory(4);
   std::vector<Value> outputs = {
       *Value::borrow(ElementType::kFloat, {2, 2}, std::as_writable_bytes(std::span(memory)))};
-  ASSERT_TRUE(machine.run({&x}, outputs).ok());
+  ASSERT_THAT(machine.run({&x}, outputs), IsOk());
   EXPECT_EQ(memory, (std::vector<float>{1, 0, 3, 0}));
 }
 
@@ -129,7 +131,7 @@ TEST(Frame, ReplacesAnOutputOfAnotherShape) {
   Machine machine(chain());
   const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4});
   std::vector<Value> outputs = {*Value::allocate(ElementType::kFloat, {7})};
-  ASSERT_TRUE(machine.run({&x}, outputs).ok());
+  ASSERT_THAT(machine.run({&x}, outputs), IsOk());
   EXPECT_EQ(outputs[0].shape(), (std::vector<int64_t>{2, 2}));
 }
 
@@ -163,7 +165,7 @@ TEST(Frame, RefusesInputsThatDisagreeAboutASymbol) {
   std::vector<Value> outputs;
   EXPECT_EQ(machine.run({&two, &three}, outputs).message(),
             "input \"b\" has extent 3 for \"batch\", which is 2 in another input; make them equal");
-  EXPECT_TRUE(machine.run({&two, &two}, outputs).ok());
+  EXPECT_THAT(machine.run({&two, &two}, outputs), IsOk());
 }
 
 TEST(Frame, RefusesAnInputThatDisagreesWithADefaultAboutASymbol) {
@@ -178,8 +180,8 @@ TEST(Frame, RefusesAnInputThatDisagreesWithADefaultAboutASymbol) {
   std::vector<Value> outputs;
   EXPECT_EQ(machine.run({nullptr, &three}, outputs).message(),
             "input \"b\" has extent 3 for \"batch\", which is 2 in another input; make them equal");
-  EXPECT_TRUE(machine.run({nullptr, &two}, outputs).ok());
-  EXPECT_TRUE(machine.run({&three, &three}, outputs).ok());
+  EXPECT_THAT(machine.run({nullptr, &two}, outputs), IsOk());
+  EXPECT_THAT(machine.run({&three, &three}, outputs), IsOk());
 }
 
 TEST(Frame, UsesTheDefaultOfAnInput) {
@@ -189,7 +191,7 @@ TEST(Frame, UsesTheDefaultOfAnInput) {
   builder.node("Relu", {"x"}, {"y"}).output("y");
   Machine machine(typed(builder.build(), floats({2})));
   std::vector<Value> outputs;
-  ASSERT_TRUE(machine.run({nullptr}, outputs).ok());
+  ASSERT_THAT(machine.run({nullptr}, outputs), IsOk());
   EXPECT_EQ(outputs[0].elements<float>()[0], 5);
   EXPECT_EQ(machine.floats({2}, {-1, 8}), (std::vector<float>{0, 8}));
 }
@@ -237,7 +239,7 @@ TEST(Frame, RunsEmptyValuesAgainByTheirTracedPattern) {
   for (int run = 0; run < 3; ++run) {
     std::vector<Value> outputs;
     const Status status = machine.run({&x}, outputs);
-    ASSERT_TRUE(status.ok()) << "run " << run << ": " << status.to_string();
+    ASSERT_THAT(status, IsOk()) << "run " << run;
     EXPECT_EQ(outputs[0].shape(), std::vector<int64_t>{0});
   }
 }
@@ -295,10 +297,10 @@ TEST(Frame, FollowsInputsAndOutputsThatMove) {
   const Value other = *Value::of<float>({4}, std::vector<float>{5, -6, 7, -8});
   std::vector<Value> kept, moved;
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(machine.run({&one}, kept).ok());
-    ASSERT_TRUE(machine.run({&other}, kept).ok());
+    ASSERT_THAT(machine.run({&one}, kept), IsOk());
+    ASSERT_THAT(machine.run({&other}, kept), IsOk());
     EXPECT_EQ(kept[0].elements<float>()[1], 6);
-    ASSERT_TRUE(machine.run({&one}, moved).ok());
+    ASSERT_THAT(machine.run({&one}, moved), IsOk());
     EXPECT_EQ(moved[0].elements<float>()[0], 1);
     EXPECT_EQ(kept[0].elements<float>()[1], 6);
   }
@@ -313,7 +315,7 @@ TEST(Frame, CopiesOutputsThatAreInputsOrConstantsOrListedTwice) {
   const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
   std::vector<Value> outputs;
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(machine.run({&x}, outputs).ok());
+    ASSERT_THAT(machine.run({&x}, outputs), IsOk());
     EXPECT_EQ(outputs[0].elements<float>()[1], 2);
     EXPECT_NE(outputs[0].bytes().data(), x.bytes().data());
     EXPECT_EQ(outputs[1].elements<float>()[0], 7);
@@ -331,7 +333,7 @@ TEST(Frame, CarriesText) {
   const Value x = *Value::of_strings({2}, {"a rather long text that needs memory", ""});
   std::vector<Value> outputs;
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(machine.run({&x}, outputs).ok());
+    ASSERT_THAT(machine.run({&x}, outputs), IsOk());
     EXPECT_EQ(outputs[0].strings(),
               (std::vector<std::string>{"a rather long text that needs memory!!", "!!"}));
   }
@@ -441,7 +443,7 @@ void run_frames(Machine& machine, int threads) {
       const std::vector<const Value*> inputs = {&x};
       std::vector<Value> outputs(1);
       for (int round = 0; round < 100; ++round) {
-        ASSERT_TRUE(frame->run(inputs, outputs, {}).ok());
+        ASSERT_THAT(frame->run(inputs, outputs, {}), IsOk());
         ASSERT_EQ(outputs[0].elements<float>()[0], -number);
       }
     });

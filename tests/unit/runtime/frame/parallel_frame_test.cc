@@ -5,12 +5,14 @@
 #include <thread>
 
 #include "tests/support/allocation_counter.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/machine.h"
 
 namespace ephost::runtime::parallel_frame_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::floats;
 using testing::Machine;
 using testing::MachineOptions;
@@ -142,9 +144,9 @@ void compare(Shapes shapes, uint32_t graphs, plan::MemoryOptions memory = {}) {
     for (const int64_t count : {16, 16, shapes == Shapes::kStatic ? 16 : 5, 16}) {
       const Value x = input_of(seed, count), z = input_of(seed + 1, 16);
       std::vector<Value> expected, got;
-      ASSERT_TRUE(one.run({&x, &z}, expected).ok());
+      ASSERT_THAT(one.run({&x, &z}, expected), IsOk());
       const Status status = many.run({&x, &z}, got);
-      ASSERT_TRUE(status.ok()) << status.to_string();
+      ASSERT_THAT(status, IsOk());
       expect_equal(expected, got, seed);
     }
   }
@@ -197,11 +199,11 @@ TEST(ParallelFrame, AllocatesNothingInTheSecondRun) {
   const std::vector<const Value*> inputs = {&x};
   std::vector<Value> outputs;
   // Each lane has its own scratch memory, and the lanes that a run uses are not known in advance.
-  for (int round = 0; round < 20; ++round) ASSERT_TRUE(machine.run(inputs, outputs).ok());
+  for (int round = 0; round < 20; ++round) ASSERT_THAT(machine.run(inputs, outputs), IsOk());
   const uint64_t before = test::allocations_of_this_thread();
   const Status status = machine.frame().run(inputs, outputs, {});
   EXPECT_EQ(test::allocations_of_this_thread(), before);
-  EXPECT_TRUE(status.ok());
+  EXPECT_THAT(status, IsOk());
 }
 
 TEST(ParallelFrame, ReportsTheStepThatFailedAndRunsAgain) {
@@ -239,7 +241,7 @@ TEST(ParallelFrame, EndsWhenTheCallerAsksForIt) {
       << status.message();
   testing::observed().stop = false;
   const Status again = machine.run({&x}, outputs, &testing::observed().stop);
-  EXPECT_TRUE(again.ok()) << again.to_string();
+  EXPECT_THAT(again, IsOk());
 }
 
 TEST(ParallelFrame, NoCallsOverlapWhereTheProviderAllowsOneAtATime) {
@@ -257,7 +259,7 @@ TEST(ParallelFrame, NoCallsOverlapWhereTheProviderAllowsOneAtATime) {
     const std::vector<const Value*> inputs = {&x};
     for (int round = 0; round < 200; ++round) {
       std::vector<Value> outputs(1);
-      EXPECT_TRUE(frame.run(inputs, outputs, {}).ok());
+      EXPECT_THAT(frame.run(inputs, outputs, {}), IsOk());
       EXPECT_EQ(outputs[0].elements<float>()[1], -4);
     }
   };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
 namespace ephost::runtime::step_dispatch_test {
@@ -9,6 +10,7 @@ namespace {
 
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using testing::floats;
 using testing::FrameParts;
 using testing::Machine;
@@ -31,8 +33,8 @@ TEST(StepDispatch, RunsTheStepsOfAStaticModelInOrder) {
   FrameParts parts(machine.program());
   const Value x = pair();
   std::vector<Value> outputs;
-  ASSERT_TRUE(bind(parts, x, outputs).ok());
-  ASSERT_TRUE(parts.dispatch.execute(true).ok());
+  ASSERT_THAT(bind(parts, x, outputs), IsOk());
+  ASSERT_THAT(parts.dispatch.execute(true), IsOk());
   EXPECT_EQ(outputs[0].elements<float>()[0], -1);
   EXPECT_EQ(outputs[0].elements<float>()[1], 0);
 }
@@ -42,7 +44,7 @@ TEST(StepDispatch, StartsNoStepOfACancelledRun) {
   FrameParts parts(machine.program());
   const Value x = pair();
   std::vector<Value> outputs;
-  ASSERT_TRUE(bind(parts, x, outputs).ok());
+  ASSERT_THAT(bind(parts, x, outputs), IsOk());
   const std::atomic<bool> cancelled{true};
   parts.stop.begin_run({.cancelled = &cancelled});
   EXPECT_EQ(parts.dispatch.execute(true).message(), "the run was cancelled before step 0 of 2");
@@ -55,7 +57,7 @@ TEST(StepDispatch, NamesTheStepThatFailed) {
   FrameParts parts(machine.program());
   const Value x = pair();
   std::vector<Value> outputs;
-  ASSERT_TRUE(bind(parts, x, outputs).ok());
+  ASSERT_THAT(bind(parts, x, outputs), IsOk());
   const Status status = parts.dispatch.execute(true);
   EXPECT_EQ(status.code(), StatusCode::kEngineError);
   EXPECT_NE(status.message().find("Fail"), std::string::npos) << status.message();
@@ -66,8 +68,8 @@ TEST(StepDispatch, ReleasesOpenBuffersAfterTheirLastReader) {
   FrameParts parts(machine.program());
   const Value x = *Value::of<float>({4}, std::vector<float>{1, -2, 3, -4});
   std::vector<Value> outputs;
-  ASSERT_TRUE(bind(parts, x, outputs).ok());
-  ASSERT_TRUE(parts.dispatch.execute(parts.bindings.followers_fit()).ok());
+  ASSERT_THAT(bind(parts, x, outputs), IsOk());
+  ASSERT_THAT(parts.dispatch.execute(parts.bindings.followers_fit()), IsOk());
   EXPECT_EQ(*parts.memory.take(parts.id("a"), 8), parts.values[parts.id("a")].data);
 }
 

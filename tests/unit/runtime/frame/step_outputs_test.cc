@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "host/runtime/values/composite.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 
 namespace ephost::runtime::step_outputs_test {
 namespace {
 
+using test::IsOk;
 using testing::FrameParts;
 using testing::Machine;
 
@@ -23,7 +25,7 @@ TEST(StepOutputs, AllocatesAnOpenValueAndRecordsItsSize) {
   const Machine machine(testing::open_line());
   FrameParts parts(machine.program());
   const std::vector<int64_t> shape = {3};
-  ASSERT_TRUE(parts.outputs.allocate(parts.id("a"), ElementType::kFloat, shape).ok());
+  ASSERT_THAT(parts.outputs.allocate(parts.id("a"), ElementType::kFloat, shape), IsOk());
   EXPECT_NE(parts.values[parts.id("a")].data, nullptr);
   EXPECT_EQ(parts.outputs.traced_sizes()[parts.id("a")], 12U);
 }
@@ -35,7 +37,7 @@ TEST(StepOutputs, KeepWhatTheyHadWhereMemoryRunsOut) {
   FrameParts parts(machine.program());
   const graph::ValueId id = parts.id("a");
   const std::vector<int64_t> shape = {1, 3};
-  ASSERT_TRUE(parts.outputs.allocate(id, ElementType::kFloat, shape).ok());
+  ASSERT_THAT(parts.outputs.allocate(id, ElementType::kFloat, shape), IsOk());
   const std::vector<int64_t> huge = {int64_t{1} << 58, 1, 1, 1, 1, 1, 1, 1, 1};
   EXPECT_EQ(parts.outputs.allocate(id, ElementType::kFloat, huge).code(), StatusCode::kOutOfMemory);
   const eph_value& value = parts.values[id];
@@ -46,7 +48,7 @@ TEST(StepOutputs, ForgetsAnOpenValueAfterTheRun) {
   const Machine machine(testing::open_line());
   FrameParts parts(machine.program());
   const std::vector<int64_t> shape = {3};
-  ASSERT_TRUE(parts.outputs.allocate(parts.id("a"), ElementType::kFloat, shape).ok());
+  ASSERT_THAT(parts.outputs.allocate(parts.id("a"), ElementType::kFloat, shape), IsOk());
   parts.outputs.end_run();
   EXPECT_EQ(parts.values[parts.id("a")].data, nullptr);
   EXPECT_FALSE(parts.outputs.traced_sizes()[parts.id("a")].has_value());
@@ -64,7 +66,7 @@ TEST(StepOutputs, CopiesATensor) {
   const Machine machine(testing::open_line());
   FrameParts parts(machine.program());
   const Value tensor = *Value::of<float>({2}, std::vector<float>{4, 5});
-  ASSERT_TRUE(parts.outputs.copy(parts.id("a"), view_of(tensor)).ok());
+  ASSERT_THAT(parts.outputs.copy(parts.id("a"), view_of(tensor)), IsOk());
   const eph_value& value = parts.values[parts.id("a")];
   EXPECT_NE(value.data, tensor.bytes().data());
   EXPECT_EQ(static_cast<const float*>(value.data)[1], 5);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "host/runtime/values/composite.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/runtime/control_flow/control_machine.h"
 
 namespace ephost::runtime::objects_test {
@@ -9,6 +10,7 @@ namespace {
 
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
+using test::IsOk;
 using testing::boolean;
 using testing::ControlMachine;
 using ::testing::ElementsAre;
@@ -148,7 +150,7 @@ TEST(Objects, AreReleasedAfterTheirLastReader) {
   const std::vector<Value> inputs = {given};
   observed().probe = [&] { released = ValueAccess::owner_count(given) == 2; };
   std::vector<Value> outputs;
-  ASSERT_TRUE(machine.run(inputs, outputs).ok());
+  ASSERT_THAT(machine.run(inputs, outputs), IsOk());
   EXPECT_TRUE(released);
   EXPECT_EQ(ValueAccess::owner_count(given), 2);
 }

@@ -8,10 +8,12 @@
 
 #include "host/graph/types.h"
 #include "host/runtime/values/sparse_tensor.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::runtime::readable_inputs_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -48,7 +50,7 @@ TEST(ReadableInputs, ReplaceSparseTensorsWithinOneLimit) {
   const std::vector<const Value*> given = {&dense, &coo, nullptr, &coo};
   ReadableInputs inputs;
   const auto made = inputs.make(given, 48);
-  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  ASSERT_THAT(made, IsOk());
   ASSERT_EQ(made->size(), 4U);
   EXPECT_EQ((*made)[0], &dense);
   EXPECT_THAT((*made)[1]->elements<float>(), ElementsAre(1, 2, 0, 0, 0, 0));
@@ -73,7 +75,7 @@ TEST(ReadableInputs, CopyTensorsThatAreNotAligned) {
   const std::vector<const Value*> given = {&misaligned, &dense};
   ReadableInputs inputs;
   const auto made = inputs.make(given, 0);
-  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  ASSERT_THAT(made, IsOk());
   EXPECT_TRUE(is_aligned(*(*made)[0]));
   EXPECT_THAT((*made)[0]->elements<float>(), ElementsAre(3));
   EXPECT_EQ((*made)[1], &dense);

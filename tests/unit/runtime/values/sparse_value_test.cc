@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "host/graph/types.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::runtime::sparse_value_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -26,10 +28,10 @@ Value numbers(std::vector<float> values, std::vector<int64_t> shape = {}) {
 
 std::vector<float> dense_of(SparseTensor sparse) {
   const auto value = Value::of_sparse(std::move(sparse));
-  EXPECT_TRUE(value.ok()) << value.status().to_string();
+  EXPECT_THAT(value, IsOk());
   if (!value.ok()) return {};
   const auto dense = value->to_dense();
-  EXPECT_TRUE(dense.ok()) << dense.status().to_string();
+  EXPECT_THAT(dense, IsOk());
   const std::span<const float> elements = dense->elements<float>();
   return {elements.begin(), elements.end()};
 }
@@ -107,7 +109,7 @@ TEST(SparseValue, HasElementsOfAllTypesOfWholeBytes) {
     EXPECT_THAT(sparse->shape(), ElementsAre(3));
     EXPECT_TRUE(sparse->bytes().empty());
     const auto dense = sparse->to_dense();
-    ASSERT_TRUE(dense.ok()) << type;
+    ASSERT_THAT(dense, IsOk()) << type;
     const size_t size = bits / 8;
     for (size_t i = 0; i < 3 * size; ++i) {
       EXPECT_EQ(dense->bytes()[i], std::byte{i / size == 1 ? uint8_t{0xa5} : uint8_t{0}});
@@ -118,7 +120,7 @@ TEST(SparseValue, HasElementsOfAllTypesOfWholeBytes) {
 TEST(SparseValue, HasStrings) {
   const Value words = *Value::of_strings({2}, {"a", "b"});
   const auto sparse = Value::of_sparse({.shape = {4}, .values = words, .indices = {3, 1}});
-  ASSERT_TRUE(sparse.ok()) << sparse.status().to_string();
+  ASSERT_THAT(sparse, IsOk());
   EXPECT_THAT(sparse->to_dense()->strings(), ElementsAre("", "b", "", "a"));
 }
 
@@ -194,7 +196,7 @@ TEST(SparseValue, BecomesDenseWithinALimitOnly) {
       *Value::of_sparse({.shape = {kHuge / 8}, .values = numbers({1}), .indices = {0}});
   EXPECT_EQ(large.to_dense().status().code(), StatusCode::kInvalidArgument);
   const Value small = *Value::of_sparse(coo({0, 1}));
-  EXPECT_TRUE(small.to_dense(24).ok());
+  EXPECT_THAT(small.to_dense(24), IsOk());
   EXPECT_THAT(small.to_dense(23).status().message(),
               HasSubstr("needs 24 bytes, but 23 remain of session.sparse_initializers_max_bytes"));
 }

@@ -4,8 +4,12 @@
 
 #include <limits>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::value_test {
 namespace {
+
+using test::IsOk;
 
 TEST(Value, OwnsZeroedAlignedMemory) {
   const Value value = *Value::allocate(ElementType::kFloat, {2, 3});
@@ -40,7 +44,7 @@ TEST(Value, ReportsMemoryThatIsNotThere) {
 TEST(Value, BorrowsExactlyTheBytesOfItsShape) {
   std::vector<float> memory(4, 1.0F);
   const auto bytes = std::as_writable_bytes(std::span(memory));
-  EXPECT_TRUE(Value::borrow(ElementType::kFloat, {4}, bytes).ok());
+  EXPECT_THAT(Value::borrow(ElementType::kFloat, {4}, bytes), IsOk());
   EXPECT_EQ(Value::borrow(ElementType::kFloat, {5}, bytes).status().code(),
             StatusCode::kInvalidArgument);
 }
@@ -50,7 +54,7 @@ TEST(Value, BorrowsNothingAtTheNullAddress) {
   const auto refused = Value::borrow(ElementType::kFloat, {4}, nothing);
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(refused.status().message().find("null address"), std::string::npos);
-  EXPECT_TRUE(Value::borrow(ElementType::kFloat, {0}, nothing.first(0)).ok());
+  EXPECT_THAT(Value::borrow(ElementType::kFloat, {0}, nothing.first(0)), IsOk());
 }
 
 TEST(Value, CopiesElements) {
@@ -87,7 +91,7 @@ TEST(Value, MakesMapsWithAsManyValuesAsKeys) {
   EXPECT_EQ(map.kind(), ValueKind::kMap);
   EXPECT_EQ(map.element_type(), ElementType::kString);
   EXPECT_EQ(map.parts()[0].strings()[1], "b");
-  EXPECT_TRUE(Value::map(keys, *Value::sequence({numbers, numbers})).ok());
+  EXPECT_THAT(Value::map(keys, *Value::sequence({numbers, numbers})), IsOk());
   EXPECT_EQ(Value::map(numbers, numbers).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(Value::map(keys, *Value::allocate(ElementType::kFloat, {3})).status().code(),
             StatusCode::kInvalidArgument);

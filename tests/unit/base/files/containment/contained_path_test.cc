@@ -12,12 +12,14 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::contained_path_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::HasSubstr;
 
@@ -66,7 +68,7 @@ class Exchanged {
     if (!file.ok()) return;
     std::array<std::byte, 16> buffer{};
     const Result<size_t> size = file->read(buffer);
-    ASSERT_TRUE(size.ok());
+    ASSERT_THAT(size, IsOk());
     EXPECT_EQ(text_of(std::span(buffer).first(*size)), "inside");
   }
 
@@ -129,7 +131,7 @@ TEST_P(ContainedPath, ResolvesAFileInTheFolder) {
   TempDirectory dir;
   const fs::path file = dir.write("sub/weights.bin", "x");
   const Result<fs::path> result = open(dir.path(), "sub/./weights.bin");
-  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  ASSERT_THAT(result, IsOk());
   EXPECT_EQ(*result, file);
 }
 
@@ -137,15 +139,15 @@ TEST_P(ContainedPath, AcceptsDotsInsideAName) {
   TempDirectory dir;
   dir.write("a..b.bin", "x");
   dir.write("...", "x");
-  EXPECT_TRUE(open(dir.path(), "a..b.bin").ok());
-  EXPECT_TRUE(open(dir.path(), "...").ok());
+  EXPECT_THAT(open(dir.path(), "a..b.bin"), IsOk());
+  EXPECT_THAT(open(dir.path(), "..."), IsOk());
 }
 
 TEST_P(ContainedPath, AcceptsNamesOfAnyScript) {
   TempDirectory dir;
   const fs::path file = dir.write("модель_模型.bin", "x");
   const Result<fs::path> result = open(dir.path(), "модель_模型.bin");
-  ASSERT_TRUE(result.ok());
+  ASSERT_THAT(result, IsOk());
   EXPECT_EQ(*result, file);
 }
 
@@ -166,9 +168,9 @@ TEST_P(ContainedPath, OpensTheFileItself) {
   dir.write("a/b/c/weights.bin", "content");
   Result<InputFile> file =
       open_contained(dir.path(), "a/b/c/weights.bin", StatusCode::kInvalidGraph, *GetParam());
-  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  ASSERT_THAT(file, IsOk());
   const Result<MappedFile> mapped = MappedFile::map(*file);
-  ASSERT_TRUE(mapped.ok());
+  ASSERT_THAT(mapped, IsOk());
   EXPECT_EQ(text_of(mapped->bytes()), "content");
 }
 
@@ -198,7 +200,7 @@ TEST_P(ContainedPath, FollowsALinkInsideTheFolder) {
   const fs::path file = dir.write("lib.so.1", "x");
   fs::create_symlink("lib.so.1", dir / "lib.so");
   const Result<fs::path> result = open(dir.path(), "lib.so");
-  ASSERT_TRUE(result.ok());
+  ASSERT_THAT(result, IsOk());
   EXPECT_EQ(*result, file);
 }
 
@@ -207,7 +209,7 @@ TEST_P(ContainedPath, FollowsALinkAboveTheFolder) {
   const fs::path file = dir.write("real/x.bin", "x");
   fs::create_directory_symlink("real", dir / "alias");
   const Result<fs::path> result = open(dir / "alias", "x.bin");
-  ASSERT_TRUE(result.ok());
+  ASSERT_THAT(result, IsOk());
   EXPECT_EQ(*result, file);
 }
 
