@@ -6,8 +6,8 @@
 namespace ephost {
 
 // Whether the work was to end, rather than having failed: it is not repeated, nothing is tried in
-// its place, and no provider is to blame. MODEL_LOAD_CANCELED is how a provider may say it in the words
-// of ONNX Runtime.
+// its place, and no provider is to blame. MODEL_LOAD_CANCELED is how a provider may say it in the
+// words of ONNX Runtime.
 [[nodiscard]] constexpr bool is_cancellation(StatusCode code) {
   return code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded ||
          code == StatusCode::kModelLoadCanceled;
