@@ -59,13 +59,12 @@ SessionCache::SessionCache(SessionConfig config, std::string model_name, std::st
                                             .lock_wait = lock_wait(config_, cancellation_)});
 }
 
-Result<SessionCache> SessionCache::create(const ModelSource& source, const SessionOptions& options,
-                                          std::string host_version, SignaturePolicy signatures,
-                                          Deadline deadline) {
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
+SessionCache SessionCache::create(const ModelSource& source, const SessionSettings& settings,
+                                  std::string host_version, SignaturePolicy signatures,
+                                  Deadline deadline) {
+  SessionConfig config = settings.config;
   config.signatures = trust::strictest(config.signatures, signatures);
-  const Cancellation cancellation = cancellation_of(options, config, deadline);
+  const Cancellation cancellation = cancellation_of(settings, deadline);
   SessionCache cache(std::move(config), source.path.filename().string(), std::move(host_version),
                      cancellation);
   if (cache.store_ && cache.config_.context_enable) {

@@ -15,7 +15,6 @@
 #include "host/session/caching/context_reuse.h"
 #include "host/session/config/cancellation.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/model/model_source.h"
 #include "host/session/pipeline/hooks.h"
 
@@ -25,11 +24,10 @@ class SessionCache {
  public:
   // An object that does nothing, unless ep.cache_dir is set. `host_version` becomes part of the
   // key. Unless the stricter of `signatures` and session.signatures is `off`, entries are signed
-  // (store_signatures.h). The deadline is that of PipelineHooks. INVALID_ARGUMENT for invalid
-  // configuration entries.
-  static Result<SessionCache> create(const ModelSource& source, const SessionOptions& options,
-                                     std::string host_version, SignaturePolicy signatures,
-                                     Deadline deadline = {});
+  // (store_signatures.h). The deadline is that of PipelineHooks.
+  static SessionCache create(const ModelSource& source, const SessionSettings& settings,
+                             std::string host_version, SignaturePolicy signatures,
+                             Deadline deadline = {});
 
   // Continues without the store, for a reason that is not a failure.
   void skip(std::string reason);

@@ -21,9 +21,8 @@
 #include "host/session/config/session_config.h"
 #include "host/session/contexts/context_generation.h"
 #include "host/session/contexts/profile_contexts.h"
-#include "host/session/creation/attempt.h"
-#include "host/session/creation/living_workers.h"
 #include "host/session/creation/pipeline.h"
+#include "host/session/creation/retries.h"
 #include "host/session/environment/environment_state.h"
 #include "host/session/environment/exception_barrier.h"
 #include "host/session/environment/session_log.h"
@@ -44,9 +43,9 @@ session::ModelSource source_of(const ModelCompilationOptions& options) {
 }
 
 // compile_model takes its output from its arguments, so the session itself must not write one.
-SessionOptions without_generation(SessionOptions options) {
-  options.add_config_entry("ep.context_enable", "0");
-  return options;
+session::SessionSettings without_generation(session::SessionSettings settings) {
+  settings.config.context_enable = false;
+  return settings;
 }
 
 CompileReport report_on(const session::PreparedModel& prepared,
@@ -75,16 +74,16 @@ void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
 
 Result<session::PreparedModel> compile_with(const Environment& environment,
                                             const session::ModelSource& source,
-                                            const SessionOptions& options,
+                                            const session::SessionSettings& settings,
                                             const session::PipelineHooks& hooks) {
-  return session::prepare_model(environment, source, without_generation(options),
+  return session::prepare_model(environment, source, without_generation(settings),
                                 session::Stage::kCompiled, hooks);
 }
 
 // What the providers write for the model, without writing it.
 Result<session::PayloadDigests> compile_to_nowhere(const Environment& environment,
                                                    const session::ModelSource& source,
-                                                   const SessionOptions& options,
+                                                   const session::SessionSettings& settings,
                                                    session::PipelineHooks hooks) {
   session::PayloadDigests digests;
   hooks.after_import = [](const session::PreparedModel& prepared) {
@@ -95,11 +94,12 @@ Result<session::PayloadDigests> compile_to_nowhere(const Environment& environmen
     EPHOST_ASSIGN_OR_RETURN(digests, session::digest_contexts(prepared));
     return {};
   };
-  EPHOST_RETURN_IF_ERROR(compile_with(environment, source, options, hooks).status());
+  EPHOST_RETURN_IF_ERROR(compile_with(environment, source, settings, hooks).status());
   return digests;
 }
 
-Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+Result<CompileReport> compile(const Environment& environment,
+                              const session::SessionSettings& settings,
                               const ModelCompilationOptions& compilation,
                               std::vector<session::LostProvider> lost,
                               std::vector<context::WrittenFile>& written);
@@ -109,11 +109,11 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
 class ProfileCompilation {
  public:
   // Borrows all.
-  ProfileCompilation(const Environment& environment, const SessionOptions& options,
+  ProfileCompilation(const Environment& environment, const session::SessionSettings& settings,
                      const ModelCompilationOptions& compilation, session::Attempt& attempt,
                      fs::path output)
       : environment_(environment),
-        options_(options),
+        settings_(settings),
         compilation_(compilation),
         attempt_(attempt),
         output_(std::move(output)) {}
@@ -179,12 +179,12 @@ class ProfileCompilation {
 
   Status run_one(const session::InputExtents& inputs, std::span<const int64_t> extents,
                  std::map<std::string, context::ContentChecksum>& written) {
-    SessionOptions options = options_;
-    options.add_config_entry(std::string(session::kShapeProfilesKey), "");
-    inputs.add_overrides(extents, options);
+    session::SessionSettings settings = settings_;
+    settings.config.shape_profiles.clear();
+    inputs.add_overrides(extents, settings.config.dimension_overrides);
     ModelCompilationOptions compilation = compilation_;
     compilation.output_model_path = session::specialized_model_path(output_, extents);
-    EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, options, compilation,
+    EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, settings, compilation,
                                                           attempt_.lost, attempt_.written));
     EPHOST_ASSIGN_OR_RETURN(const MappedFile model, MappedFile::open(report.output_path));
     written[report.output_path.filename().native()] = {.hash = content_checksum(model.bytes()),
@@ -194,7 +194,7 @@ class ProfileCompilation {
   }
 
   const Environment& environment_;
-  const SessionOptions& options_;
+  const session::SessionSettings& settings_;
   const ModelCompilationOptions& compilation_;
   session::Attempt& attempt_;
   fs::path output_;
@@ -202,13 +202,12 @@ class ProfileCompilation {
 };
 
 // The model is a file or in memory.
-Result<CompileReport> compile_once(const Environment& environment, const SessionOptions& options,
+Result<CompileReport> compile_once(const Environment& environment,
+                                   const session::SessionSettings& settings,
                                    const ModelCompilationOptions& compilation,
                                    session::Attempt attempt) {
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                          session::read_session_config(options, warnings));
-  const Cancellation cancellation = session::cancellation_of(options, config);
+  const session::SessionConfig& config = settings.config;
+  const Cancellation cancellation = session::cancellation_of(settings);
   EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write,
                           session::compilation_write_options(compilation, config));
   write.file_system = environment.state().output_file_system;
@@ -217,7 +216,7 @@ Result<CompileReport> compile_once(const Environment& environment, const Session
   const bool has_path = write.destination == context::Destination::kFile;
   const bool has_profiles = !config.shape_profiles.empty();
   const session::ModelSource source = source_of(compilation);
-  ProfileCompilation profiles(environment, options, compilation, attempt, write.output_path);
+  ProfileCompilation profiles(environment, settings, compilation, attempt, write.output_path);
   if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.check(write));
   using Without = session::ContextGeneration::WithoutNodes;
   EPHOST_ASSIGN_OR_RETURN(
@@ -227,10 +226,9 @@ Result<CompileReport> compile_once(const Environment& environment, const Session
                                              ? Without::kFail
                                              : Without::kWritePlainModel,
                                          cancellation));
-  EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
-                          session::SessionCache::create(
-                              source, without_generation(options), environment.state().host_version,
-                              environment.state().registry.verifier().policy()));
+  session::SessionCache cache = session::SessionCache::create(
+      source, without_generation(settings), environment.state().host_version,
+      environment.state().registry.verifier().policy());
   if (compilation.output_model_get_initializer_location_func) {
     cache.skip("the application places initializers, which may stay in the model's own files");
   }
@@ -241,7 +239,7 @@ Result<CompileReport> compile_once(const Environment& environment, const Session
                                .lost = attempt.lost};
   if (compilation.check_deterministic) {
     cache.skip("what the providers write is compared with what they write in another compilation");
-    EPHOST_ASSIGN_OR_RETURN(digests, compile_to_nowhere(environment, source, options, hooks));
+    EPHOST_ASSIGN_OR_RETURN(digests, compile_to_nowhere(environment, source, settings, hooks));
     generation->expect(&digests);
   }
   bool writes = false;
@@ -256,9 +254,9 @@ Result<CompileReport> compile_once(const Environment& environment, const Session
     return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
   };
   cache.add_to(hooks);
-  const auto prepare = [&] { return compile_with(environment, source, options, hooks); };
-  auto prepared = prepare();
-  if (!prepared.ok() && !writes && cache.blames_entry(prepared.status())) prepared = prepare();
+  session::DamagedEntry damaged(cache, &writes);
+  auto prepared = session::with_retries(
+      [&] { return compile_with(environment, source, settings, hooks); }, damaged);
   cache.count(environment.state().metrics.get());
   if (!prepared.ok()) return prepared.status();
   std::ranges::copy(generation->written().files, std::back_inserter(attempt.written));
@@ -279,39 +277,34 @@ Result<CompileReport> compile_once(const Environment& environment, const Session
 
 // Does what session.on_crash says if workers end meanwhile. `lost` are left out from the beginning;
 // `written` are the files of the operation so far, which may be replaced, and gets more of them.
-Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+Result<CompileReport> compile(const Environment& environment,
+                              const session::SessionSettings& settings,
                               const ModelCompilationOptions& compilation,
                               std::vector<session::LostProvider> lost,
                               std::vector<context::WrittenFile>& written) {
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                          session::read_session_config(options, warnings));
-  if (!config.on_crash.recovers()) {
-    return compile_once(environment, options, compilation, {nullptr, std::move(lost), written});
-  }
   session::LossPolicy policy;
-  const auto make = [&](const std::shared_ptr<session::ProviderWorkers>& workers) {
-    return compile_once(environment, options, compilation, {workers, lost, written});
+  session::LostWorker lost_worker(settings.config.on_crash, policy, lost);
+  const auto attempt = [&] {
+    return compile_once(environment, settings, compilation, {lost_worker.workers(), lost, written});
   };
-  return session::make_with_living_workers(config.on_crash, policy, lost, make);
+  return session::with_retries(attempt, lost_worker);
 }
 
 // The application reads its model once, whatever is made of it.
 Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
                               ModelCompilationOptions compilation) {
   EPHOST_RETURN_IF_ERROR(session::check_choices(compilation));
+  EPHOST_ASSIGN_OR_RETURN(const session::SessionSettings settings,
+                          session::SessionSettings::read(options));
   std::vector<std::byte> bytes;
   if (compilation.input_model_read_func) {
-    std::vector<std::string> warnings;  // the pipeline logs them
-    EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                            session::read_session_config(options, warnings));
     EPHOST_ASSIGN_OR_RETURN(bytes, session::read_all(compilation.input_model_read_func,
-                                                     session::cancellation_of(options, config)));
+                                                     session::cancellation_of(settings)));
     compilation.input_model_read_func = {};
     compilation.input_model_buffer = bytes;
   }
   std::vector<context::WrittenFile> written;
-  return compile(environment, options, compilation, {}, written);
+  return compile(environment, settings, compilation, {}, written);
 }
 
 }  // namespace

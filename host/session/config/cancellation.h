@@ -7,16 +7,15 @@
 
 #include "host/base/cancellation.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 
 namespace ephost::session {
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-[[nodiscard]] inline Cancellation cancellation_of(const SessionOptions& options,
-                                                  const SessionConfig& config,
+[[nodiscard]] inline Cancellation cancellation_of(const SessionSettings& settings,
                                                   Deadline deadline = {}) {
-  Cancellation cancellation(options.load_cancellation_flag(), config.load_timeout_seconds);
+  Cancellation cancellation(settings.options.load_cancellation_flag(),
+                            settings.config.load_timeout_seconds);
   if (deadline) cancellation.end_at(*deadline);
   return cancellation;
 }

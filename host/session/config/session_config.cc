@@ -199,6 +199,12 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
   return config;
 }
 
+Result<SessionSettings> SessionSettings::read(const SessionOptions& options) {
+  std::vector<std::string> warnings;
+  EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
+  return SessionSettings(options, std::move(config), std::move(warnings));
+}
+
 Result<SessionConfig> read_session_config(const OptionList& entries) {
   SessionOptions options;
   for (const auto& [key, value] : entries) options.add_config_entry(key, value);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/base/threads/thread_affinity.h"
@@ -160,6 +161,18 @@ inline constexpr std::string_view kDisabledOptimizersKey =
 // ONNX Runtime; `warnings` names it, with the most similar known key.
 [[nodiscard]] Result<SessionConfig> read_session_config(const SessionOptions& options,
                                                         std::vector<std::string>& warnings);
+// What a session is asked for, read once, however many models are made for it.
+struct SessionSettings {
+  SessionSettings(SessionOptions given, SessionConfig entries, std::vector<std::string> remarks)
+      : options(std::move(given)), config(std::move(entries)), warnings(std::move(remarks)) {}
+  // Fails as read_session_config does.
+  [[nodiscard]] static Result<SessionSettings> read(const SessionOptions& options);
+
+  SessionOptions options;             // what they state beside the entries counts
+  SessionConfig config;               // the entries
+  std::vector<std::string> warnings;  // about the entries
+};
+
 // The same of entries without a session, for tools that load plugins as one with them would;
 // without the warnings, which are the session's.
 [[nodiscard]] Result<SessionConfig> read_session_config(const OptionList& entries);

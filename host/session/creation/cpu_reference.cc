@@ -58,8 +58,9 @@ class CpuReference : public layers::Reference {
     PipelineHooks hooks;
     hooks.runs = true;
     hooks.after_compile = &refuse_random;
+    EPHOST_ASSIGN_OR_RETURN(const SessionSettings settings, SessionSettings::read(options));
     EPHOST_ASSIGN_OR_RETURN(made->model_,
-                            Executable::create(environment, {{}, made->onnx_}, options, hooks));
+                            Executable::create(environment, {{}, made->onnx_}, settings, hooks));
     return std::shared_ptr<Reference>(std::move(made));
   }
 

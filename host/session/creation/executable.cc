@@ -44,12 +44,12 @@ std::vector<std::string> find_working_providers(const PreparedModel& prepared) {
 
 Result<std::unique_ptr<Executable>> Executable::create(const Environment& environment,
                                                        const ModelSource& source,
-                                                       const SessionOptions& options,
+                                                       const SessionSettings& settings,
                                                        const PipelineHooks& hooks) {
   auto made = std::make_unique<Executable>();
   PreparedModel& prepared = made->prepared;
   EPHOST_ASSIGN_OR_RETURN(prepared,
-                          prepare_model(environment, source, options, Stage::kPlanned, hooks));
+                          prepare_model(environment, source, settings, Stage::kPlanned, hooks));
   EPHOST_ASSIGN_OR_RETURN(made->runs, SessionRuns::create(prepared));
   made->is_bound_to_profiles = has_profile_bound_computation(prepared);
   if (prepared.metrics != nullptr || prepared.workers != nullptr) {
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Executable>> Executable::create(const Environment& enviro
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  if (Status assembled = made->assemble(options); !assembled.ok()) {
+  if (Status assembled = made->assemble(settings.options); !assembled.ok()) {
     EPHOST_RETURN_IF_ERROR(prepared.cancellation.check());
     return assembled;
   }

@@ -13,7 +13,7 @@
 #include "host/context/store/cache_store.h"
 #include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
-#include "host/session/config/session_options.h"
+#include "host/session/config/session_config.h"
 #include "host/session/environment/environment.h"
 #include "host/session/metrics/metrics.h"
 #include "host/session/model/prepared_model.h"
@@ -30,7 +30,7 @@ struct Executable {
   // hooks.
   [[nodiscard]] static Result<std::unique_ptr<Executable>> create(const Environment& environment,
                                                                   const ModelSource& source,
-                                                                  const SessionOptions& options,
+                                                                  const SessionSettings& settings,
                                                                   const PipelineHooks& hooks);
   Executable() = default;
   Executable(const Executable&) = delete;

@@ -17,12 +17,12 @@
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
-#include "host/context/read/replacement_watch.h"
 #include "host/session/caching/store_signatures.h"
 #include "host/session/config/cancellation.h"
 #include "host/session/config/session_config.h"
 #include "host/session/contexts/group_seat.h"
 #include "host/session/creation/cpu_reference.h"
+#include "host/session/creation/retries.h"
 #include "host/session/environment/environment_state.h"
 #include "host/session/layers/session_layers.h"
 #include "host/session/model/model_files.h"
@@ -77,24 +77,23 @@ uint32_t purpose_of(const PipelineHooks& hooks, const SessionConfig& config) {
 class Pipeline {
  public:
   // Borrows all. `defers_checksums`: see ModelReader::load_context.
-  Pipeline(const Environment& environment, const SessionOptions& options,
-           const SessionConfig& config, const ThreadUse& threads, const PipelineHooks& hooks,
-           bool defers_checksums)
+  Pipeline(const Environment& environment, const SessionSettings& settings,
+           const ThreadUse& threads, const PipelineHooks& hooks, bool defers_checksums)
       : environment_(environment),
-        options_(options),
-        config_(config),
+        options_(settings.options),
+        config_(settings.config),
         hooks_(hooks),
         defers_checksums_(defers_checksums),
-        reader_(options, config, bool{hooks.substitute}, hooks.base == nullptr),
-        provider_creation_(environment, options, config, hooks.seat, purpose_of(hooks, config),
+        reader_(options_, config_, bool{hooks.substitute}, hooks.base == nullptr),
+        provider_creation_(environment, options_, config_, hooks.seat, purpose_of(hooks, config_),
                            hooks.target),
-        optimizer_(config),
-        functions_(config.max_inlined_nodes) {
-    prepared_.cancellation = cancellation_of(options, config, hooks.deadline);
+        optimizer_(config_),
+        functions_(config_.max_inlined_nodes) {
+    prepared_.cancellation = cancellation_of(settings, hooks.deadline);
     prepared_.metrics = environment.state().metrics.get();
     prepared_.threads = threads;
-    prepared_.max_memory_patterns = config.max_memory_patterns;
-    prepared_.max_dense_bytes = config.max_dense_bytes;
+    prepared_.max_memory_patterns = config_.max_memory_patterns;
+    prepared_.max_dense_bytes = config_.max_dense_bytes;
     prepared_.workers = hooks.workers;
     prepared_.contradictions = hooks.base != nullptr && !hooks.replaces_base
                                    ? hooks.base->contradictions
@@ -106,8 +105,8 @@ class Pipeline {
     if (hooks.base != nullptr && !hooks.replaces_base) prepared_.lost = hooks.base->lost;
     if (hooks.base != nullptr) {
       prepared_.profiler = hooks.base->profiler;
-    } else if (!config.profile_file.empty()) {
-      prepared_.profiler = std::make_shared<Profiler>(config.profile_file);
+    } else if (!config_.profile_file.empty()) {
+      prepared_.profiler = std::make_shared<Profiler>(config_.profile_file);
     }
   }
 
@@ -385,34 +384,26 @@ class Pipeline {
   // Where a provider fails, the model is partitioned again without it at these nodes, so that the
   // next providers in order of priority get them. Computations that exist are used again.
   Status compile_with_fallback() {
-    // Lets each provider fail twice at what the ones before it left, and once at what it restores.
-    const size_t max_rounds = 3 * prepared_.providers.size() + 1;
-    size_t reported = 0;
-    for (size_t round = 1;; ++round) {
-      EPHOST_RETURN_IF_ERROR(check_partitioning(prepared_, config_));
-      for (; reported < prepared_.failures.size(); ++reported) {
-        report_fallback(prepared_, prepared_.failures[reported]);
-        count_fallback(prepared_.failures[reported]);
-      }
-      EPHOST_RETURN_IF_ERROR(
-          timed("order", [&] { return order_steps(prepared_, config_.execution_order); }));
-      const size_t reused = prepared_.reused.partitions.size();
-      EPHOST_RETURN_IF_ERROR(timed("compile", [&] {
-        return make_computations(prepared_, config_.disable_ep_fallback, made_);
-      }));
-      if (prepared_.failures.size() == reported) {
-        // What a provider could not restore, it compiles.
-        if (prepared_.reused.partitions.size() < reused) continue;
-        made_ = {};
-        return Status::ok_status();
-      }
-      if (round >= max_rounds) {
-        return Status(prepared_.failures.back().reason)
-            .with_context(formatted("falling back, attempt {}", round));
-      }
+    ProviderFailed failed(prepared_);
+    EPHOST_RETURN_IF_ERROR(with_retries([&] { return compile_round(failed); }, failed));
+    made_ = {};
+    return Status::ok_status();
+  }
+
+  Status compile_round(ProviderFailed& failed) {
+    if (failed.wants_other_partitions()) {
       drop_reused_contexts(prepared_, made_);
       EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     }
+    EPHOST_RETURN_IF_ERROR(check_partitioning(prepared_, config_));
+    for (const CompileFailure& failure : failed.begin_round()) {
+      report_fallback(prepared_, failure);
+      count_fallback(failure);
+    }
+    EPHOST_RETURN_IF_ERROR(
+        timed("order", [&] { return order_steps(prepared_, config_.execution_order); }));
+    return timed("compile",
+                 [&] { return make_computations(prepared_, config_.disable_ep_fallback, made_); });
   }
 
   void count_fallback(const CompileFailure& failure) const {
@@ -464,36 +455,37 @@ class Pipeline {
 }  // namespace
 
 Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
-                                    const SessionOptions& options, Stage until,
+                                    const SessionSettings& settings, Stage until,
                                     const PipelineHooks& hooks) {
-  std::vector<std::string> warnings;
-  EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
   if (hooks.base == nullptr) {
-    for (const std::string& warning : warnings) log_warning(warning);
+    for (const std::string& warning : settings.warnings) log_warning(warning);
   }
-  const ThreadUse threads =
-      hooks.base != nullptr ? hooks.base->threads : thread_use(environment.state(), config);
-  for (int reading = 1;; ++reading) {
-    const context::ReplacementWatch watch(source.path);
-    Pipeline pipeline(environment, options, config, threads, hooks, true);
+  const ThreadUse threads = hooks.base != nullptr
+                                ? hooks.base->threads
+                                : thread_use(environment.state(), settings.config);
+  Reading reading;
+  WrongChecksum wrong_checksum(reading);
+  ReplacedModel replaced(reading, source.path);
+  const auto read = [&]() -> Result<PreparedModel> {
+    reading = {};
+    Pipeline pipeline(environment, settings, threads, hooks, wrong_checksum.may_defer());
     Result<PreparedModel> prepared = pipeline.run(source, until);
     if (prepared.ok()) return prepared;
-    bool has_loaded = pipeline.has_loaded();
-    const bool has_wrong_checksum = pipeline.has_wrong_checksum();
-    EPHOST_RETURN_IF_ERROR(pipeline.check_not_cancelled());
-    if (has_wrong_checksum) {
-      // With checksums first: a superseded file may be the right one, or the message says more.
-      Pipeline thorough(environment, options, config, threads, hooks, false);
-      prepared = thorough.run(source, until);
-      if (!prepared.ok()) EPHOST_RETURN_IF_ERROR(thorough.check_not_cancelled());
-      has_loaded = thorough.has_loaded();
-    }
-    const bool may_be_mixed =
-        !prepared.ok() && !has_loaded && watch.has_changed() && !is_cancellation(prepared.status());
-    if (!may_be_mixed || reading == context::kMaxReadings) return prepared;
-    log_info(formatted("the model {} was replaced while it was read ({}); reading it again",
-                       quote(source.path.native()), prepared.status().message()));
-  }
+    reading.has_loaded = pipeline.has_loaded();
+    reading.has_wrong_checksum = pipeline.has_wrong_checksum();
+    const Status cancelled = pipeline.check_not_cancelled();
+    reading.is_cancelled = !cancelled.ok();
+    if (reading.is_cancelled) return cancelled;
+    return prepared;
+  };
+  return with_retries(read, wrong_checksum, replaced);
+}
+
+Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
+                                    const SessionOptions& options, Stage until,
+                                    const PipelineHooks& hooks) {
+  EPHOST_ASSIGN_OR_RETURN(const SessionSettings settings, SessionSettings::read(options));
+  return prepare_model(environment, source, settings, until, hooks);
 }
 
 }  // namespace ephost::session

@@ -2,216 +2,27 @@
 
 #include <malloc.h>
 
-#include <algorithm>
 #include <chrono>
-#include <iterator>
-#include <optional>
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/runtime/values/readable_inputs.h"
-#include "host/session/caching/session_cache.h"
-#include "host/session/config/cancellation.h"
-#include "host/session/config/lock_wait.h"
-#include "host/session/config/session_config.h"
-#include "host/session/contexts/context_generation.h"
-#include "host/session/contexts/group_seat.h"
-#include "host/session/creation/attempt.h"
 #include "host/session/environment/environment_state.h"
 #include "host/session/environment/exception_barrier.h"
-#include "host/session/environment/plugin_loader.h"
 #include "host/session/environment/session_log.h"
+#include "host/session/facade/session_creation.h"
 #include "host/session/facade/session_state.h"
 #include "host/session/model/node_counts.h"
 
 namespace ephost {
 namespace {
 
-ValueDescription describe(const graph::Model& model, graph::ValueId id) {
-  const graph::Value& value = model.graph.values[id];
-  ValueDescription description;
-  description.name = value.name;
-  description.type = graph::to_string(value.type, model.symbols);
-  description.has_default = value.initializer != graph::kNoInitializer;
-  description.is_optional = value.type.kind == graph::ValueKind::kOptional;
-  const graph::ValueType& content =
-      description.is_optional && value.type.nested ? *value.type.nested : value.type;
-  if (content.kind == graph::ValueKind::kSequence) description.kind = ValueKind::kSequence;
-  if (content.kind == graph::ValueKind::kMap) description.kind = ValueKind::kMap;
-  description.element_type = graph::content_element(content);
-  description.has_shape = content.shape.has_value();
-  if (!content.shape) return description;
-  for (const int64_t dim : *content.shape) {
-    description.shape.push_back(graph::is_static_dim(dim) ? dim : -1);
-    description.dim_names.push_back(
-        graph::is_symbolic_dim(dim) ? model.symbols[graph::dim_symbol(dim)] : std::string());
-  }
-  return description;
-}
-
-void describe_all(const graph::Model& model, std::span<const graph::ValueId> ids,
-                  std::vector<ValueDescription>& out,
-                  std::unordered_map<std::string_view, size_t>& index) {
-  out.reserve(ids.size());
-  for (const graph::ValueId id : ids) out.push_back(describe(model, id));
-  for (size_t i = 0; i < out.size(); ++i) index.emplace(out[i].name, i);
-}
-
 std::string known_names(std::span<const ValueDescription> descriptions) {
   std::vector<std::string> names;
   for (const ValueDescription& description : descriptions) names.push_back(description.name);
   return join(names, ", ");
-}
-
-// What the creation of a session does besides preparing the model: it writes the context model, and
-// shares contexts with other sessions of the group.
-class ContextTasks {
- public:
-  // Checks the output options, before the model is read.
-  Status set_up(const Environment& environment, const session::ModelSource& source,
-                const SessionOptions& options, session::Attempt& attempt,
-                session::PipelineHooks& hooks) {
-    std::vector<std::string> warnings;  // the pipeline logs them
-    EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                            session::read_session_config(options, warnings));
-    EPHOST_ASSIGN_OR_RETURN(std::optional<context::WriteOptions> output,
-                            session::session_write_options(source, config));
-    const Cancellation cancellation = session::cancellation_of(options, config);
-    const context::LockWait lock_wait = session::lock_wait(config, cancellation);
-    if (config.share_contexts || config.stop_share_contexts) {
-      seat_.emplace(environment.state().groups, config.share_contexts_group,
-                    config.stop_share_contexts, lock_wait);
-      hooks.seat = &*seat_;
-    }
-    hooks.runs = true;
-    if (!output) return Status::ok_status();
-    hooks.writes_context = true;
-    output->file_system = environment.state().output_file_system;
-    if (seat_) {
-      EPHOST_RETURN_IF_ERROR(seat_->check_output(*output));
-      hooks.after_import = [this, output](const session::PreparedModel& prepared) {
-        context::WriteOptions checked = *output;
-        checked.files = prepared.files;
-        return seat_->check_output(checked);
-      };
-      hooks.after_compile = [this, output](session::PreparedModel& prepared) {
-        return seat_->add_model(session::collect_compiled(prepared, *output));
-      };
-      return Status::ok_status();
-    }
-    output->lock_wait = lock_wait;
-    output->written_before = attempt.written;
-    using session::ContextGeneration;
-    EPHOST_ASSIGN_OR_RETURN(
-        generation_, ContextGeneration::create(
-                         std::move(*output), ContextGeneration::WithoutNodes::kWarn, cancellation));
-    hooks.after_import = [this](const session::PreparedModel& prepared) {
-      return generation_->check(prepared);
-    };
-    hooks.after_compile = [this, &attempt](session::PreparedModel& prepared) -> Status {
-      EPHOST_RETURN_IF_ERROR(session::check_workers(prepared));
-      EPHOST_RETURN_IF_ERROR(generation_->write(prepared));
-      const auto& files = generation_->written().files;
-      attempt.written.insert(attempt.written.end(), files.begin(), files.end());
-      return Status::ok_status();
-    };
-    return Status::ok_status();
-  }
-
-  // Called when the session is complete.
-  Status finish() { return seat_ ? seat_->commit() : Status::ok_status(); }
-
- private:
-  std::optional<session::GroupSeat> seat_;
-  std::unique_ptr<session::ContextGeneration> generation_;
-};
-
-Result<std::unique_ptr<Session::State>> create_state(const Environment& environment,
-                                                     const session::ModelSource& source,
-                                                     const SessionOptions& options,
-                                                     session::Attempt& attempt,
-                                                     session::SessionCache& cache) {
-  auto state =
-      std::make_unique<Session::State>(environment, session::session_log(environment, options));
-  session::PipelineHooks hooks;
-  hooks.workers = attempt.workers;
-  hooks.lost = attempt.lost;
-  ContextTasks tasks;
-  EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, attempt, hooks));
-  cache.add_to(hooks);
-  EPHOST_ASSIGN_OR_RETURN(state->created,
-                          session::SessionModel::create(environment, source, options, hooks));
-  session::Executable& base = *state->created->base;
-  session::PreparedModel& prepared = base.prepared;
-  const graph::Graph& graph = prepared.model.graph;
-  describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
-  describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
-  std::ranges::copy_if(state->inputs, std::back_inserter(state->overridable_initializers),
-                       &ValueDescription::has_default);
-  EPHOST_RETURN_IF_ERROR(tasks.finish());
-  if (prepared.profiler) base.profiles.start(prepared.providers);
-  state->metadata = prepared.metadata;
-  state->phases = prepared.phases;
-  state->max_dense_bytes = prepared.max_dense_bytes;
-  return state;
-}
-
-// Uses the cache store if there is one. Tries again without an entry that turns out to be damaged.
-Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
-                                                            const session::ModelSource& source,
-                                                            const SessionOptions& options,
-                                                            session::Attempt attempt) {
-  EPHOST_ASSIGN_OR_RETURN(
-      session::SessionCache cache,
-      session::SessionCache::create(source, options, environment.state().host_version,
-                                    environment.state().registry.verifier().policy()));
-  auto state = create_state(environment, source, options, attempt, cache);
-  if (!state.ok() && cache.blames_entry(state.status())) {
-    state = create_state(environment, source, options, attempt, cache);
-  }
-  cache.count(environment.state().metrics.get());
-  if (!state.ok()) return state;
-  (*state)->cache_use = cache.use();
-  session::SessionModel& model = *(*state)->created;
-  model.base->cache_entries = cache.take_entries();
-  EPHOST_RETURN_IF_ERROR(model.add_specializer(environment, options, (*state)->log));
-  (*state)->count();
-  return state;
-}
-
-// Does what session.on_crash says if workers end meanwhile.
-Result<std::unique_ptr<Session::State>> create_with_workers(const Environment& environment,
-                                                            const session::ModelSource& source,
-                                                            const SessionOptions& options) {
-  const Log log = session::session_log(environment, options);
-  const LogScope scope(log);
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                          session::read_session_config(options, warnings));
-  std::vector<context::WrittenFile> written;
-  if (!config.on_crash.recovers()) {
-    return create_cached_state(environment, source, options, {nullptr, {}, written});
-  }
-  std::vector<session::LostProvider> lost;
-  session::LossPolicy policy;
-  const auto make = [&](const std::shared_ptr<session::ProviderWorkers>& workers) {
-    return create_cached_state(environment, source, options, {workers, lost, written});
-  };
-  EPHOST_ASSIGN_OR_RETURN(std::unique_ptr<Session::State> state,
-                          session::make_with_living_workers(config.on_crash, policy, lost, make));
-  session::PreparedModel& prepared = state->created->base->prepared;
-  // Specialisations may give nodes to a provider that has none in the model as it is.
-  const bool may_need_workers =
-      state->created->specializer != nullptr && prepared.workers->has_been_used();
-  if (prepared.workers->empty() && !may_need_workers) {
-    prepared.origin.reset();
-    return state;
-  }
-  state->recovery =
-      std::make_unique<session::Recovery>(std::move(state->created), environment, options, log);
-  return state;
 }
 
 // Counts one run: as failed, unless it is told otherwise before it ends.
@@ -241,18 +52,6 @@ class CountedRun {
   session::RunOutcome outcome_ = session::RunOutcome::kFailed;
   session::RunMeter::Bytes bytes_;
 };
-
-Result<std::unique_ptr<Session::State>> make_state(const Environment& environment,
-                                                   const session::ModelSource& source,
-                                                   const SessionOptions& options) {
-  using session::Family;
-  return session::metered(environment.state().metrics.get(), Family::kSessions,
-                          Family::kSessionSeconds, "session", [&] {
-                            return session::without_exceptions("creating a session", [&] {
-                              return create_with_workers(environment, source, options);
-                            });
-                          });
-}
 
 }  // namespace
 
@@ -389,13 +188,15 @@ Session::~Session() {
 Result<Session> Session::create(const Environment& environment,
                                 const std::filesystem::path& model_path,
                                 const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(auto state, make_state(environment, {model_path, {}}, options));
+  EPHOST_ASSIGN_OR_RETURN(auto state,
+                          session::create_session_state(environment, {model_path, {}}, options));
   return Session(std::move(state));
 }
 
 Result<Session> Session::create(const Environment& environment, ModelBytes model,
                                 const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(auto state, make_state(environment, {{}, model.bytes}, options));
+  EPHOST_ASSIGN_OR_RETURN(auto state,
+                          session::create_session_state(environment, {{}, model.bytes}, options));
   return Session(std::move(state));
 }
 

@@ -42,17 +42,13 @@ std::string reasons_of(const std::vector<LostProvider>& dead) {
 }  // namespace
 
 Recovery::Recovery(std::shared_ptr<SessionModel> model, const Environment& environment,
-                   const SessionOptions& options, const Log& log)
-    : environment_(environment), options_(options_of_later_models(options)), log_(log) {
-  // What is recorded goes into the profile that exists.
-  if (const auto profile = options.config_entry("session.profile_file")) {
-    options_.add_config_entry("session.profile_file", std::string(*profile));
-  }
+                   const SessionSettings& settings, const Log& log)
+    : environment_(environment), settings_(settings_of_replacements(settings)), log_(log) {
   PreparedModel& prepared = model->base->prepared;
   source_ = *std::move(prepared.origin);
   prepared.origin.reset();
   lost_ = prepared.lost;
-  lacks_payloads_ = prepared.is_context_model() && options.ep_context_data_read_func();
+  lacks_payloads_ = prepared.is_context_model() && settings.options.ep_context_data_read_func();
   model_ = std::move(model);
 }
 
@@ -114,12 +110,10 @@ Recovery::Made Recovery::make_again(const SessionModel& dead, LossPolicy& policy
                   "the payloads of the context model came from a function of the application that "
                   "is called at the creation of a session alone; create another session");
   }
+  LostWorker lost_worker(workers_of(dead).config(), policy, lost_);
   EPHOST_ASSIGN_OR_RETURN(
       std::shared_ptr<SessionModel> made,
-      make_with_living_workers(workers_of(dead).config(), policy, lost_,
-                               [&](const std::shared_ptr<ProviderWorkers>& workers) {
-                                 return make(dead, workers, options);
-                               }));
+      with_retries([&] { return make(dead, lost_worker.workers(), options); }, lost_worker));
   if (!changes_.empty()) EPHOST_RETURN_IF_ERROR(made->change_options(changes_));
   return made;
 }
@@ -127,13 +121,11 @@ Recovery::Made Recovery::make_again(const SessionModel& dead, LossPolicy& policy
 Recovery::Made Recovery::make(const SessionModel& dead,
                               const std::shared_ptr<ProviderWorkers>& workers,
                               const RunOptions& run) {
-  SessionOptions options = options_;
-  options.set_load_cancellation_flag(run.cancelled);
+  SessionSettings settings = settings_;
+  settings.options.set_load_cancellation_flag(run.cancelled);
   const Environment::State& environment = environment_.state();
-  EPHOST_ASSIGN_OR_RETURN(
-      SessionCache cache,
-      SessionCache::create(source_, options, environment.host_version,
-                           environment.registry.verifier().policy(), run.deadline));
+  SessionCache cache = SessionCache::create(source_, settings, environment.host_version,
+                                            environment.registry.verifier().policy(), run.deadline);
   const auto create = [&] {
     PipelineHooks hooks{.runs = true,
                         .base = &dead.base->prepared,
@@ -142,10 +134,10 @@ Recovery::Made Recovery::make(const SessionModel& dead,
                         .workers = workers,
                         .lost = lost_};
     cache.add_to(hooks);
-    return SessionModel::create(environment_, source_, options, hooks);
+    return SessionModel::create(environment_, source_, settings, hooks);
   };
-  auto made = create();
-  if (!made.ok() && cache.blames_entry(made.status())) made = create();
+  DamagedEntry damaged(cache);
+  auto made = with_retries(create, damaged);
   cache.count(environment.metrics.get());
   if (!made.ok()) return std::move(made).status();
   const std::shared_ptr<SessionModel> model = std::move(made).value();
@@ -154,7 +146,7 @@ Recovery::Made Recovery::make(const SessionModel& dead,
   if (prepared.profiler && prepared.profiler->is_recording()) {
     model->base->profiles.start(prepared.providers);
   }
-  EPHOST_RETURN_IF_ERROR(model->add_specializer(environment_, options, log_, run.deadline));
+  EPHOST_RETURN_IF_ERROR(model->add_specializer(environment_, settings, log_, run.deadline));
   return model;
 }
 

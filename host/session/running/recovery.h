@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host/base/log.h"
-#include "host/session/config/session_options.h"
-#include "host/session/creation/living_workers.h"
+#include "host/session/config/session_config.h"
+#include "host/session/creation/retries.h"
 #include "host/session/environment/environment.h"
 #include "host/session/model/model_source.h"
 #include "host/session/running/session_model.h"
@@ -22,10 +22,10 @@ namespace ephost::session {
 // Safe from any thread.
 class Recovery {
  public:
-  // `model` was made in the environment with `options`, of which those for the creation alone need
+  // `model` was made in the environment with `settings`, of which those for the creation alone need
   // not last; it has a PreparedModel::origin, which is taken. `log` is that of the session.
   Recovery(std::shared_ptr<SessionModel> model, const Environment& environment,
-           const SessionOptions& options, const Log& log);
+           const SessionSettings& settings, const Log& log);
   Recovery(const Recovery&) = delete;
   Recovery& operator=(const Recovery&) = delete;
 
@@ -54,7 +54,7 @@ class Recovery {
               Profiler::Clock::time_point start) const;
 
   const Environment environment_;
-  SessionOptions options_;
+  const SessionSettings settings_;
   ModelSource source_;
   const Log log_;
   bool lacks_payloads_ = false;  // a function gave them that was for the creation alone

@@ -11,10 +11,10 @@ namespace ephost::session {
 
 Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& environment,
                                                            const ModelSource& source,
-                                                           const SessionOptions& options,
+                                                           const SessionSettings& settings,
                                                            const PipelineHooks& hooks) {
   auto made = std::make_unique<SessionModel>();
-  EPHOST_ASSIGN_OR_RETURN(made->base, Executable::create(environment, source, options, hooks));
+  EPHOST_ASSIGN_OR_RETURN(made->base, Executable::create(environment, source, settings, hooks));
   const PreparedModel& prepared = made->base->prepared;
   made->fallbacks = fallbacks_of(prepared);
   made->node_counts = count_nodes(prepared);
@@ -25,22 +25,21 @@ Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& en
   return made;
 }
 
-Status SessionModel::add_specializer(const Environment& environment, const SessionOptions& options,
-                                     const Log& log, Deadline deadline) {
+Status SessionModel::add_specializer(const Environment& environment,
+                                     const SessionSettings& settings, const Log& log,
+                                     Deadline deadline) {
   correction =
-      std::make_unique<ShapeCorrection>(environment, options, log, base->prepared.read_source);
-  return specialize(environment, options, log, deadline);
+      std::make_unique<ShapeCorrection>(environment, settings, log, base->prepared.read_source);
+  return specialize(environment, settings, log, deadline);
 }
 
-Status SessionModel::specialize(const Environment& environment, const SessionOptions& options,
+Status SessionModel::specialize(const Environment& environment, const SessionSettings& settings,
                                 const Log& log, Deadline deadline) {
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
   EPHOST_ASSIGN_OR_RETURN(specializer,
-                          Specializer::create(*base, environment, options, config, log, deadline));
+                          Specializer::create(*base, environment, settings, log, deadline));
   if (specializer != nullptr) return Status::ok_status();
   base->prepared.source.reset();
-  if (!config.shape_profiles.empty() && !base->is_bound_to_profiles) {
+  if (!settings.config.shape_profiles.empty() && !base->is_bound_to_profiles) {
     log_warning(
         formatted("{} has no effect: no provider of the session wishes for fixed extents "
                   "of this model, or compiles it for ranges of them",

@@ -1,5 +1,16 @@
-// The model of a session as its runs use it: as it is, and specialised for shapes. A session has
-// one; where a worker ends, another one may take its place (recovery.h).
+// The model of a session as its runs use it: as it is, and specialised for shapes.
+//
+// Four things stand for "a model that runs", each with another life:
+//
+//   Executable    one program with its frames; never changes, and is dropped as a whole
+//   Specializer   chooses the executable of a run by its shapes, and makes those that are missing
+//   SessionModel  the base, its specializer, and the model without shapes that turned out to be
+//                 wrong: everything that goes when a worker ends, and what is reported of it
+//   Recovery      puts another SessionModel in the place of one whose worker has ended
+//
+// The first is all that a model of fixed shapes needs, and runs go through nothing else there: a
+// session has a Specializer only for open extents that a provider wants fixed, and a Recovery only
+// for providers in workers that are to be replaced.
 #pragma once
 
 #include <ephost/status.h>
@@ -27,17 +38,17 @@ struct SessionModel {
   // Takes the model through the pipeline.
   [[nodiscard]] static Result<std::unique_ptr<SessionModel>> create(const Environment& environment,
                                                                     const ModelSource& source,
-                                                                    const SessionOptions& options,
+                                                                    const SessionSettings& settings,
                                                                     const PipelineHooks& hooks);
   // Makes what serves runs of the shapes that the profiles and the runs have, where that is of use.
   // To be called once, before the first run. `log` is that of the session; `deadline`, of a run
   // that needs the model, ends it.
   [[nodiscard]] Status add_specializer(const Environment& environment,
-                                       const SessionOptions& options, const Log& log,
+                                       const SessionSettings& settings, const Log& log,
                                        Deadline deadline = {});
 
   // The same for a model that takes the place of one whose shapes are wrong.
-  [[nodiscard]] Status specialize(const Environment& environment, const SessionOptions& options,
+  [[nodiscard]] Status specialize(const Environment& environment, const SessionSettings& settings,
                                   const Log& log, Deadline deadline);
 
   // Runs the model, specialised or not; one that a run finds to have been planned for wrong shapes

@@ -41,17 +41,12 @@ Status open_again(const ReadSource& read, ModelSource& source) {
 
 }  // namespace
 
-ShapeCorrection::ShapeCorrection(const Environment& environment, const SessionOptions& options,
+ShapeCorrection::ShapeCorrection(const Environment& environment, const SessionSettings& settings,
                                  const Log& log, const ReadSource& read)
     : environment_(environment),
-      options_(options_of_later_models(options)),
+      settings_(settings_of_replacements(settings)),
       log_(log),
-      read_(read) {
-  // What is recorded goes into the profile that exists.
-  if (const auto profile = options.config_entry("session.profile_file")) {
-    options_.add_config_entry("session.profile_file", std::string(*profile));
-  }
-}
+      read_(read) {}
 
 std::shared_ptr<SessionModel> ShapeCorrection::model() const {
   if (!exists_.load(std::memory_order_acquire)) return nullptr;
@@ -99,8 +94,8 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& 
                                                             const RunOptions& run) {
   ModelSource source;
   EPHOST_RETURN_IF_ERROR(open_again(read_, source));
-  SessionOptions options = options_;
-  options.set_load_cancellation_flag(run.cancelled);
+  SessionSettings settings = settings_;
+  settings.options.set_load_cancellation_flag(run.cancelled);
   const PreparedModel& planned = base.base->prepared;
   std::shared_ptr<ProviderWorkers> workers;
   if (planned.workers != nullptr) {
@@ -114,7 +109,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& 
                             .workers = workers,
                             .lost = planned.lost,
                             .open_shapes = std::move(open_shapes)};
-  auto created = SessionModel::create(environment_, source, options, hooks);
+  auto created = SessionModel::create(environment_, source, settings, hooks);
   if (workers != nullptr) {
     if (!created.ok()) {
       planned.workers->add_ended(*workers, false);
@@ -129,7 +124,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& 
   if (prepared.profiler && prepared.profiler->is_recording()) {
     made->base->profiles.start(prepared.providers);
   }
-  EPHOST_RETURN_IF_ERROR(made->specialize(environment_, options, log_, run.deadline));
+  EPHOST_RETURN_IF_ERROR(made->specialize(environment_, settings, log_, run.deadline));
   if (!changes_.empty()) EPHOST_RETURN_IF_ERROR(made->change_options(changes_));
   return made;
 }

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "host/base/log.h"
-#include "host/session/config/session_options.h"
+#include "host/session/config/session_config.h"
 #include "host/session/environment/environment.h"
 #include "host/session/model/model_source.h"
 
@@ -25,8 +25,8 @@ struct SessionModel;
 // Safe from any thread.
 class ShapeCorrection {
  public:
-  // `options` are those of the session; `read` says what its model was read from.
-  ShapeCorrection(const Environment& environment, const SessionOptions& options, const Log& log,
+  // `settings` are those of the session; `read` says what its model was read from.
+  ShapeCorrection(const Environment& environment, const SessionSettings& settings, const Log& log,
                   const ReadSource& read);
   ShapeCorrection(const ShapeCorrection&) = delete;
   ShapeCorrection& operator=(const ShapeCorrection&) = delete;
@@ -51,7 +51,7 @@ class ShapeCorrection {
                                                            const RunOptions& run);
 
   const Environment environment_;
-  SessionOptions options_;
+  const SessionSettings settings_;
   const Log log_;
   const ReadSource read_;
 

@@ -12,6 +12,7 @@
 #include "host/base/text.h"
 #include "host/session/caching/session_cache.h"
 #include "host/session/contexts/profile_contexts.h"
+#include "host/session/creation/retries.h"
 #include "host/session/environment/environment_state.h"
 #include "host/session/environment/exception_barrier.h"
 #include "host/session/model/node_counts.h"
@@ -25,53 +26,53 @@ constexpr std::string_view kOperation = "specialization";
 // Models with more extents than this cost an allocation in each run.
 constexpr size_t kFewExtents = 32;
 
-// The options of a session without what only its own model is for.
-SessionOptions options_of_specializations(SessionOptions options) {
-  for (const char* key :
-       {"ep.context_enable", "ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
-    options.add_config_entry(key, "0");
-  }
-  for (const char* key : {"session.optimized_model_file_path", "session.profile_file"}) {
-    options.add_config_entry(key, "");
-  }
-  return options;
-}
-
-// The same without the functions and the flag that the application gives for the creation alone.
-SessionOptions options_of_later(SessionOptions options) {
-  options.set_progress_func({});
-  options.set_load_cancellation_flag(nullptr);
-  options.set_ep_context_data_read_func({});
-  return options;
+// The settings of a session without what only its own model is for.
+SessionSettings settings_of_specializations(SessionSettings settings) {
+  settings.config.context_enable = false;
+  settings.config.share_contexts = false;
+  settings.config.stop_share_contexts = false;
+  settings.config.optimized_model_file_path.clear();
+  settings.config.profile_file.clear();
+  return settings;
 }
 
 }  // namespace
 
-SessionOptions options_of_later_models(const SessionOptions& options) {
-  return options_of_later(options_of_specializations(options));
+SessionSettings settings_of_later_models(SessionSettings settings) {
+  settings = settings_of_specializations(std::move(settings));
+  settings.options.set_progress_func({});
+  settings.options.set_load_cancellation_flag(nullptr);
+  settings.options.set_ep_context_data_read_func({});
+  return settings;
+}
+
+SessionSettings settings_of_replacements(const SessionSettings& settings) {
+  SessionSettings later = settings_of_later_models(settings);
+  later.config.profile_file = settings.config.profile_file;
+  return later;
 }
 
 Specializer::Specializer(Executable& base, const Environment& environment,
-                         const SessionOptions& options, const SessionConfig& config,
-                         InputExtents inputs, const Log& log, Deadline deadline)
+                         const SessionSettings& settings, InputExtents inputs, const Log& log,
+                         Deadline deadline)
     : base_(base),
       environment_(environment),
-      creation_(Creation{options_of_specializations(options), deadline}),
-      options_(options_of_later(creation_->options)),
-      mode_(config.specialize),
-      runs_before_(config.runs_before),
+      creation_(Creation{settings_of_specializations(settings), deadline}),
+      settings_(settings_of_later_models(settings)),
+      mode_(settings.config.specialize),
+      runs_before_(settings.config.runs_before),
       inputs_(std::move(inputs)),
       log_(log),
-      table_(static_cast<size_t>(config.max_specializations)) {
+      table_(static_cast<size_t>(settings.config.max_specializations)) {
   background_.emplace(environment_.state().tasks);
 }
 
 Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
                                                          const Environment& environment,
-                                                         const SessionOptions& options,
-                                                         const SessionConfig& config,
+                                                         const SessionSettings& settings,
                                                          const Log& log, Deadline deadline) {
   const PreparedModel& prepared = base.prepared;
+  const SessionConfig& config = settings.config;
   const bool wants = config.specialize != SpecializeMode::kOff && config.max_specializations > 0 &&
                      prepared.shape_wishes.any() &&
                      (prepared.source || !prepared.stored_specializations.empty());
@@ -79,7 +80,7 @@ Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
   InputExtents inputs(prepared.model, prepared.shape_wishes);
   if (inputs.size() == 0) return std::unique_ptr<Specializer>();
   std::unique_ptr<Specializer> made(
-      new Specializer(base, environment, options, config, std::move(inputs), log, deadline));
+      new Specializer(base, environment, settings, std::move(inputs), log, deadline));
   EPHOST_RETURN_IF_ERROR(made->load_stored(config));
   EPHOST_RETURN_IF_ERROR(made->make_profiles());
   made->creation_.reset();  // what it refers to may end now
@@ -123,7 +124,7 @@ Status Specializer::load_stored(const SessionConfig& config) {
 Status Specializer::load_one(const std::string& name, const context::ContentChecksum& stated,
                              const KnownChecksums& known) {
   const auto start = std::chrono::steady_clock::now();
-  Cancellation cancellation(creation_->options.load_cancellation_flag());
+  Cancellation cancellation(creation_->settings.options.load_cancellation_flag());
   if (creation_->deadline) cancellation.end_at(*creation_->deadline);
   EPHOST_ASSIGN_OR_RETURN(
       const ModelSource source,
@@ -132,7 +133,7 @@ Status Specializer::load_one(const std::string& name, const context::ContentChec
                             .base = &base_.prepared,
                             .deadline = creation_->deadline,
                             .workers = make_workers()};
-  auto created = Executable::create(environment_, source, creation_->options, hooks);
+  auto created = Executable::create(environment_, source, creation_->settings, hooks);
   EPHOST_RETURN_IF_ERROR(take_workers(hooks.workers));
   EPHOST_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> made, std::move(created));
   const graph::Model& model = made->prepared.model;
@@ -178,10 +179,10 @@ Status Specializer::make_profiles() {
       if (entry.state == Table::State::kReady) continue;  // it was loaded
       entry.state = Table::State::kMaking;
     }
-    const Limits limits = {.cancelled = creation_->options.load_cancellation_flag(),
+    const Limits limits = {.cancelled = creation_->settings.options.load_cancellation_flag(),
                            .deadline = creation_->deadline};
     EPHOST_RETURN_IF_ERROR(
-        make(extents, limits, creation_->options)
+        make(extents, limits, creation_->settings)
             .status()
             .with_context("specialising the model for " + inputs_.describe(extents)));
   }
@@ -205,7 +206,7 @@ Status Specializer::run_chosen(std::span<const int64_t> extents,
   Choice choice = choose(extents);
   if (choice.makes && mode_ == SpecializeMode::kInRun) {
     Result<std::shared_ptr<Executable>> made =
-        make(extents, {.cancelled = options.cancelled, .deadline = options.deadline}, options_);
+        make(extents, {.cancelled = options.cancelled, .deadline = options.deadline}, settings_);
     if (made.ok()) {
       choice.executable = std::move(made).value();
       const std::lock_guard lock(mutex_);
@@ -234,7 +235,7 @@ Specializer::Choice Specializer::choose(std::span<const int64_t> extents) {
 void Specializer::start_in_background(std::span<const int64_t> extents) {
   const auto task = [this, wanted = std::vector<int64_t>(extents.begin(), extents.end())] {
     const LogScope scope(log_);
-    static_cast<void>(make(wanted, {.cancelled = &is_closing_}, options_));
+    static_cast<void>(make(wanted, {.cancelled = &is_closing_}, settings_));
   };
   if (const Status started = background_->start(task); !started.ok()) {
     note_failure(extents, started);
@@ -243,13 +244,13 @@ void Specializer::start_in_background(std::span<const int64_t> extents) {
 
 Result<std::shared_ptr<Executable>> Specializer::make(std::span<const int64_t> extents,
                                                       const Limits& limits,
-                                                      const SessionOptions& options) {
+                                                      const SessionSettings& settings) {
   using Made = Result<std::shared_ptr<Executable>>;
   const auto start = std::chrono::steady_clock::now();
   Made made = metered(base_.prepared.metrics, Family::kSpecializations,
                       Family::kSpecializationSeconds, kOperation, [&] {
                         return without_exceptions("specialising a model", [&]() -> Made {
-                          return create_executable(extents, limits, options);
+                          return create_executable(extents, limits, settings);
                         });
                       });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -264,29 +265,28 @@ Result<std::shared_ptr<Executable>> Specializer::make(std::span<const int64_t> e
 
 Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<const int64_t> extents,
                                                                    const Limits& limits,
-                                                                   SessionOptions options) const {
+                                                                   SessionSettings settings) const {
   if (!base_.prepared.source) {
     return Status(StatusCode::kModelRequiresCompilation,
                   "a context model has no specialisations but those that it states; compile the "
                   "model again with all profiles");
   }
-  inputs_.add_overrides(extents, options);
-  options.set_load_cancellation_flag(limits.cancelled);
+  inputs_.add_overrides(extents, settings.config.dimension_overrides);
+  settings.options.set_load_cancellation_flag(limits.cancelled);
   const ModelSource& source = *base_.prepared.source;
-  EPHOST_ASSIGN_OR_RETURN(
-      SessionCache cache,
-      SessionCache::create(source, options, environment_.state().host_version,
-                           environment_.state().registry.verifier().policy(), limits.deadline));
+  SessionCache cache =
+      SessionCache::create(source, settings, environment_.state().host_version,
+                           environment_.state().registry.verifier().policy(), limits.deadline);
   std::shared_ptr<ProviderWorkers> workers;
   const auto create = [&] {
     workers = make_workers();
     PipelineHooks hooks{
         .runs = true, .base = &base_.prepared, .deadline = limits.deadline, .workers = workers};
     cache.add_to(hooks);
-    return Executable::create(environment_, source, options, hooks);
+    return Executable::create(environment_, source, settings, hooks);
   };
-  auto made = create();
-  if (!made.ok() && cache.blames_entry(made.status())) made = create();
+  DamagedEntry damaged(cache);
+  auto made = with_retries(create, damaged);
   cache.count(base_.prepared.metrics);
   if (!is_cancellation(made.status())) {
     EPHOST_RETURN_IF_ERROR(take_workers(workers));

@@ -28,20 +28,25 @@
 
 namespace ephost::session {
 
-// The options of a session for models that are made while runs go on: without what only its first
+// The settings of a session for models that are made while runs go on: without what only its first
 // model is for, and what the application gives for the creation alone.
-[[nodiscard]] SessionOptions options_of_later_models(const SessionOptions& options);
+[[nodiscard]] SessionSettings settings_of_later_models(SessionSettings settings);
+// The same of those that take the place of the first one: what they record goes into the profile
+// that exists.
+[[nodiscard]] SessionSettings settings_of_replacements(const SessionSettings& settings);
 
 class Specializer {
  public:
-  // Null if the base has nothing to be fixed, or `config` wants no specialisations. Loads those
+  // Null if the base has nothing to be fixed, or the session wants no specialisations. Loads those
   // that a context model states, and makes those of the profiles, at once, until the deadline.
-  // `base` is borrowed; `options` are those of the session, and `log` its log. INVALID_ARGUMENT if
+  // `base` is borrowed; `settings` are those of the session, and `log` its log. INVALID_ARGUMENT if
   // a profile lacks an extent that has to be fixed; INVALID_GRAPH for a stored one that does not
   // fit or is damaged; otherwise the failures of making one.
-  [[nodiscard]] static Result<std::unique_ptr<Specializer>> create(
-      Executable& base, const Environment& environment, const SessionOptions& options,
-      const SessionConfig& config, const Log& log, Deadline deadline = {});
+  [[nodiscard]] static Result<std::unique_ptr<Specializer>> create(Executable& base,
+                                                                   const Environment& environment,
+                                                                   const SessionSettings& settings,
+                                                                   const Log& log,
+                                                                   Deadline deadline = {});
   Specializer(const Specializer&) = delete;
   Specializer& operator=(const Specializer&) = delete;
   // No run may go on. Cancels what goes on in the background and waits for it.
@@ -78,12 +83,12 @@ class Specializer {
   };
   // What counts while the session is created.
   struct Creation {
-    SessionOptions options;
+    SessionSettings settings;
     Deadline deadline;
   };
 
-  Specializer(Executable& base, const Environment& environment, const SessionOptions& options,
-              const SessionConfig& config, InputExtents inputs, const Log& log, Deadline deadline);
+  Specializer(Executable& base, const Environment& environment, const SessionSettings& settings,
+              InputExtents inputs, const Log& log, Deadline deadline);
   // Loads the specialisations that the context model states.
   Status load_stored(const SessionConfig& config);
   Status load_one(const std::string& name, const context::ContentChecksum& stated,
@@ -97,10 +102,10 @@ class Specializer {
   void start_in_background(std::span<const int64_t> extents);
   // Makes the specialisation and publishes it; a failure is noted in the table and returned.
   Result<std::shared_ptr<Executable>> make(std::span<const int64_t> extents, const Limits& limits,
-                                           const SessionOptions& options);
+                                           const SessionSettings& settings);
   Result<std::shared_ptr<Executable>> create_executable(std::span<const int64_t> extents,
                                                         const Limits& limits,
-                                                        SessionOptions options) const;
+                                                        SessionSettings settings) const;
   // The workers of a specialisation's providers are noted there; null if the session does not.
   [[nodiscard]] std::shared_ptr<ProviderWorkers> make_workers() const;
   // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too. Of those that
@@ -115,7 +120,7 @@ class Specializer {
   Executable& base_;
   const Environment environment_;
   std::optional<Creation> creation_;  // until `create` has ended
-  const SessionOptions options_;      // of specialisations that runs need
+  const SessionSettings settings_;    // of specialisations that runs need
   const SpecializeMode mode_;
   const uint64_t runs_before_;
   const InputExtents inputs_;

@@ -4,7 +4,6 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/session/config/session_config.h"
 
 namespace ephost::session {
 
@@ -61,15 +60,13 @@ bool InputExtents::read(std::span<const Value* const> inputs, std::span<int64_t>
   return true;
 }
 
-void InputExtents::add_overrides(std::span<const int64_t> extents, SessionOptions& options) const {
-  std::map<std::string, std::vector<std::string>> by_input;
+void InputExtents::add_overrides(std::span<const int64_t> extents,
+                                 onnx_io::DimensionOverrides& overrides) const {
   for (const Place& place : places_) {
-    std::vector<std::string>& sizes = by_input[place.input_name];
-    sizes.resize(place.rank, "?");
-    sizes[place.axis] = std::to_string(extents[place.key]);
+    overrides.by_input[place.input_name].assign(place.rank, -1);
   }
-  for (const auto& [input, sizes] : by_input) {
-    options.add_config_entry(std::string(kDimensionByInputPrefix) + input, join(sizes, ","));
+  for (const Place& place : places_) {
+    overrides.by_input[place.input_name][place.axis] = extents[place.key];
   }
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/graph/graph.h"
+#include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/runtime/values/value.h"
-#include "host/session/config/session_options.h"
 #include "host/session/model/shape_wishes.h"
 
 namespace ephost::session {
@@ -41,8 +41,9 @@ class InputExtents {
     return {};
   }
 
-  // Adds the extents to the options of a session, as overrides of dimensions by input.
-  void add_overrides(std::span<const int64_t> extents, SessionOptions& options) const;
+  // Adds the extents to those that a session fixes, by input.
+  void add_overrides(std::span<const int64_t> extents,
+                     onnx_io::DimensionOverrides& overrides) const;
 
   // The name of an extent: of its dimension, or its place, e.g. "x[0]".
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }

@@ -37,19 +37,21 @@ Result<ShapedModel> prepare_best_shape(const Environment& environment,
                                        const std::filesystem::path& model,
                                        const SessionOptions& options, Stage until) {
   ShapedModel shaped;
-  EPHOST_ASSIGN_OR_RETURN(shaped.prepared, prepare_model(environment, {model, {}}, options, until));
+  EPHOST_ASSIGN_OR_RETURN(SessionSettings settings, SessionSettings::read(options));
+  EPHOST_ASSIGN_OR_RETURN(shaped.prepared,
+                          prepare_model(environment, {model, {}}, settings, until));
   const InputExtents inputs(shaped.prepared.model, shaped.prepared.shape_wishes);
   EPHOST_ASSIGN_OR_RETURN(const auto best, best_extents(shaped.prepared.shape_profiles, inputs));
   if (best.empty()) {
     shaped.notes = describe_wishes(shaped.prepared, inputs);
     return shaped;
   }
-  SessionOptions fixed = options;
-  fixed.add_config_entry(std::string(kShapeProfilesKey), "");
-  inputs.add_overrides(best.front(), fixed);
+  settings.config.shape_profiles.clear();
+  inputs.add_overrides(best.front(), settings.config.dimension_overrides);
   shaped.notes.push_back(
       formatted("the model is specialised for {}", inputs.describe(best.front())));
-  EPHOST_ASSIGN_OR_RETURN(shaped.prepared, prepare_model(environment, {model, {}}, fixed, until));
+  EPHOST_ASSIGN_OR_RETURN(shaped.prepared,
+                          prepare_model(environment, {model, {}}, settings, until));
   return shaped;
 }
 

@@ -45,10 +45,10 @@ TEST(InputExtents, AreAllThatAreOpenIfAllAreWished) {
   ASSERT_TRUE(read(extents, floats({2, 5, 3}), floats({7, 2}), found));
   EXPECT_THAT(found, ElementsAre(2, 5, 7));
   EXPECT_EQ(extents.describe(found), "batch=2, a[1]=5, seq=7");
-  SessionOptions options;
-  extents.add_overrides(found, options);
-  EXPECT_EQ(options.config_entry("session.free_dimension_override_by_input.a"), "2,5,?");
-  EXPECT_EQ(options.config_entry("session.free_dimension_override_by_input.b"), "7,2");
+  onnx_io::DimensionOverrides overrides;
+  extents.add_overrides(found, overrides);
+  EXPECT_THAT(overrides.by_input["a"], ElementsAre(2, 5, -1));
+  EXPECT_THAT(overrides.by_input["b"], ElementsAre(7, 2));
 }
 
 TEST(InputExtents, AreThoseOfTheWishedSymbols) {
