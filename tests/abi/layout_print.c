@@ -1,18 +1,7 @@
 /* Prints the layout of the ABI in the form of layout.golden. */
 #include "layout_print.h"
 
-#include <ephost/ext/constants.h>
-#include <ephost/ext/device_memory.h>
-#include <ephost/ext/graph_wishes.h>
-#include <ephost/ext/layer.h>
-#include <ephost/ext/operators.h>
-#include <ephost/ext/profiling.h>
-#include <ephost/ext/progress.h>
-#include <ephost/ext/run.h>
-#include <ephost/ext/shapes.h>
-#include <ephost/ext/shared_contexts.h>
-#include <ephost/ext/thread_pool.h>
-#include <ephost/plugin_abi.h>
+#include "abi_headers.h"
 
 int main(void) {
   puts(
@@ -22,6 +11,6 @@ int main(void) {
       " * compiled with. A line that changes breaks every plugin; new lines come with a new minor "
       "version.");
   puts(" * Written by: cmake --build <build> --target update_abi_layout */");
-#include "layout_fields.inc"
+#include "abi_fields.inc"
   return 0;
 }
