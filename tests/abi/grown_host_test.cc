@@ -18,6 +18,7 @@
 
 #include "host/plugin/adopt.h"
 #include "host/plugin/negotiate.h"
+#include "tests/support/status_matchers.h"
 
 // The example, built from today's headers.
 extern "C" const eph_plugin_preamble* eph_plugin_v1();
@@ -70,7 +71,6 @@ TEST(GrownHost, TakesAndFillsTodaysRecords) {
 #define FIELD(type, field, offset, size)
 #define CONSTANT(name, number)
 #include "tests/abi/layout.golden"
-#include "tests/support/status_matchers.h"
 #undef CONSTANT
 #undef FIELD
 #undef SIZE

@@ -13,7 +13,6 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
-#include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
