@@ -22,7 +22,7 @@ ALLOWED = {
     "partition": "base graph",
     "plan": "base graph partition",
     "bridge": "base graph manifest onnx_io partition plan plugin",
-    "worker": "base layers manifest plugin",
+    "worker": "base manifest plugin",
     "layers": "base manifest plugin",
     "context": "base graph onnx_io",
     "runtime": "base graph optimize plan bridge",

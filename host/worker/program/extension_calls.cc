@@ -16,13 +16,14 @@ void ServedCalls::list_partitions(const wire::Request& request, wire::Answer& ou
     payload.data = bytes->data();
   }
   NameCollector names(out);
-  call_slot(site("list_partitions"), out, provider_of(request).contexts->list_partitions,
+  call_slot(site("list_partitions"), out,
+            provider_of(request).extension<eph_shared_contexts_api>().list_partitions,
             provider_of(request).handle, payload, static_cast<eph_name_list*>(&names));
 }
 
 void ServedCalls::answer_memory(const wire::Request& request, wire::Answer& out) {
   ServedProvider& provider = provider_of(request);
-  const eph_device_memory_api& memory = *provider.memory;
+  const eph_device_memory_api& memory = provider.extension<eph_device_memory_api>();
   switch (request.call()) {
     case wire::MEMORY_GET_MEMORIES: {
       const eph_memory* memories = nullptr;
@@ -104,16 +105,17 @@ void ServedCalls::answer_runs(const wire::Request& request, wire::Answer& out) {
       config.deadline_ns = request.deadline_ns();
       config.options = options;
       config.option_count = option_count;
-      call_slot(site("begin_run"), out, provider.runs->begin_run, provider.handle, &config);
+      call_slot(site("begin_run"), out, provider.extension<eph_run_provider_api>().begin_run,
+                provider.handle, &config);
       return;
     }
     case wire::RUN_END:
-      call_slot(site("end_run"), out, provider.runs->end_run, provider.handle, request.run_id(),
-                request.code());
+      call_slot(site("end_run"), out, provider.extension<eph_run_provider_api>().end_run,
+                provider.handle, request.run_id(), request.code());
       return;
     default:
-      call_slot(site("set_options"), out, provider.runs->set_options, provider.handle, options,
-                option_count);
+      call_slot(site("set_options"), out, provider.extension<eph_run_provider_api>().set_options,
+                provider.handle, options, option_count);
       return;
   }
 }
@@ -121,18 +123,19 @@ void ServedCalls::answer_runs(const wire::Request& request, wire::Answer& out) {
 void ServedCalls::answer_profiling(const wire::Request& request, wire::Answer& out) {
   ServedProvider& provider = provider_of(request);
   if (request.call() == wire::PROFILING_START) {
-    call_slot(site("start"), out, provider.profiling->start, provider.handle);
+    call_slot(site("start"), out, provider.extension<eph_profiling_api>().start, provider.handle);
     return;
   }
   EventCollector events(name(), out);
-  call_slot(site("stop"), out, provider.profiling->stop, provider.handle,
+  call_slot(site("stop"), out, provider.extension<eph_profiling_api>().stop, provider.handle,
             static_cast<eph_event_list*>(&events));
 }
 
 void ServedCalls::get_kept_operators(const wire::Request& request, wire::Answer& out) {
   const eph_kept_operator* kept = nullptr;
   uint64_t count = 0;
-  if (!call_slot(site("get_kept_operators"), out, provider_of(request).wishes->get_kept_operators,
+  if (!call_slot(site("get_kept_operators"), out,
+                 provider_of(request).extension<eph_graph_wishes_api>().get_kept_operators,
                  provider_of(request).handle, &kept, &count)) {
     return;
   }
@@ -148,15 +151,16 @@ void ServedCalls::answer_shapes(const Call& call, wire::Answer& out) {
   if (request.call() == wire::SHAPES_GET_WISHES) {
     ServedGraph graph(*call, request.graph());
     WishCollector collector(out);
-    call_slot(site("get_wishes"), out, provider.shapes->get_wishes, provider.handle,
-              static_cast<const eph_graph*>(&graph), static_cast<eph_shape_wishes*>(&collector));
+    call_slot(site("get_wishes"), out, provider.extension<eph_shapes_provider_api>().get_wishes,
+              provider.handle, static_cast<const eph_graph*>(&graph),
+              static_cast<eph_shape_wishes*>(&collector));
     return;
   }
   const auto* const profiles = read_all<eph_shape_profile>(
       request.profiles(), call->storage(),
       [&](const wire::ShapeProfile& profile) { return read(profile, call->storage()); });
-  call_slot(site("set_profiles"), out, provider.shapes->set_profiles, provider.handle, profiles,
-            static_cast<uint64_t>(request.profiles_size()));
+  call_slot(site("set_profiles"), out, provider.extension<eph_shapes_provider_api>().set_profiles,
+            provider.handle, profiles, static_cast<uint64_t>(request.profiles_size()));
 }
 
 void ServedCalls::infer(const Call& call, wire::Answer& out) {

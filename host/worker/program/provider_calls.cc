@@ -1,5 +1,5 @@
 // Calls that are about a provider as a whole.
-#include <cstring>
+#include <string>
 #include <utility>
 
 #include "host/plugin/adopt.h"
@@ -30,28 +30,27 @@ void ServedCalls::validate(const wire::Request& request, wire::Answer& out) {
 }
 
 template <class Table>
-Status ServedCalls::adopt(ServedProvider& provider, const char* id, std::optional<Table>& table,
-                          wire::Provider& out) {
-  const eph_string asked = {id, std::strlen(id)};
-  EPHOST_ASSIGN_OR_RETURN(
-      const void* const given,
-      plugin::call(site("get_extension"), api().get_extension, provider.handle, asked));
+Status ServedCalls::adopt_extension(ServedProvider& provider, wire::Provider& out) {
+  constexpr std::string_view kId = plugin::TableSlots<Table>::kId;
+  EPHOST_ASSIGN_OR_RETURN(const void* const given,
+                          plugin::call(site("get_extension"), api().get_extension, provider.handle,
+                                       eph_string{kId.data(), kId.size()}));
   if (given == nullptr) return {};
+  auto& table = std::get<std::optional<Table>>(provider.extensions);
   EPHOST_ASSIGN_OR_RETURN(table, plugin::adopt<Table>(given, site("get_extension")));
   wire::Extension& extension = *out.add_extensions();
-  extension.set_id(id);
+  extension.set_id(std::string(kId));
   extension.set_slots(slots_of(*table));
   return {};
 }
 
 Status ServedCalls::adopt_extensions(ServedProvider& provider, wire::Provider& out) {
   if (api().get_extension == nullptr) return {};
-  EPHOST_RETURN_IF_ERROR(adopt(provider, EPH_EXT_SHARED_CONTEXTS, provider.contexts, out));
-  EPHOST_RETURN_IF_ERROR(adopt(provider, EPH_EXT_GRAPH_WISHES, provider.wishes, out));
-  EPHOST_RETURN_IF_ERROR(adopt(provider, EPH_EXT_RUN, provider.runs, out));
-  EPHOST_RETURN_IF_ERROR(adopt(provider, EPH_EXT_SHAPES, provider.shapes, out));
-  EPHOST_RETURN_IF_ERROR(adopt(provider, EPH_EXT_PROFILING, provider.profiling, out));
-  return adopt(provider, EPH_EXT_DEVICE_MEMORY, provider.memory, out);
+  Status status;
+  plugin::ProviderExtensions::for_each([&]<class Table>() {
+    if (status.ok()) status = adopt_extension<Table>(provider, out);
+  });
+  return status;
 }
 
 void ServedCalls::create(const wire::Request& request, wire::Answer& out) {

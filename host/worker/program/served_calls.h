@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host/layers/decorate/slots.h"
 #include "host/plugin/calls/call.h"
 #include "host/plugin/registry.h"
+#include "host/plugin/slots.h"
 #include "host/worker/program/call_state.h"
 #include "host/worker/program/served_host.h"
 #include "host/worker/program/served_run.h"
@@ -38,7 +38,7 @@ template <class Table>
 uint32_t slots_of(const Table& table) {
   uint32_t slots = 0;
   uint32_t bit = 1;
-  layers::for_each_slot<Table>([&]<auto Member>() {
+  plugin::for_each_slot<Table>([&]<auto Member>() {
     if (table.*Member != nullptr) slots |= bit;
     bit <<= 1;
   });
@@ -71,12 +71,12 @@ struct ServedProvider {
   const std::string_view name;
   ServedHost host;
   eph_provider* handle = nullptr;
-  std::optional<eph_run_provider_api> runs;
-  std::optional<eph_shapes_provider_api> shapes;
-  std::optional<eph_device_memory_api> memory;
-  std::optional<eph_shared_contexts_api> contexts;
-  std::optional<eph_profiling_api> profiling;
-  std::optional<eph_graph_wishes_api> wishes;
+  plugin::ProviderExtensions::TupleOf<std::optional> extensions;
+
+  template <class Table>
+  [[nodiscard]] const Table& extension() const {
+    return *std::get<std::optional<Table>>(extensions);
+  }
 };
 
 struct ServedComputation {
@@ -124,8 +124,7 @@ class ServedCalls {
   void validate(const wire::Request& request, wire::Answer& out);
   void create(const wire::Request& request, wire::Answer& out);
   template <class Table>
-  Status adopt(ServedProvider& provider, const char* id, std::optional<Table>& table,
-               wire::Provider& out);
+  Status adopt_extension(ServedProvider& provider, wire::Provider& out);
   Status adopt_extensions(ServedProvider& provider, wire::Provider& out);
   void get_capability(const Call& call, wire::Answer& out);
   void get_kernels(const wire::Request& request, wire::Answer& out);

@@ -26,26 +26,19 @@ Result<wire::Answer> RemoteProvider::call_by(HostChannel& channel, wire::Request
 void RemoteProvider::adopt(const wire::Provider& made) {
   handle_ = made.handle();
   for (const wire::Extension& extension : made.extensions()) {
-    const std::string& id = extension.id();
-    const uint32_t slots = extension.slots();
-    if (id == EPH_EXT_RUN) fill_remote_table(slots, runs_.emplace());
-    if (id == EPH_EXT_SHAPES) fill_remote_table(slots, shapes_.emplace());
-    if (id == EPH_EXT_DEVICE_MEMORY) fill_remote_table(slots, memory_.emplace());
-    if (id == EPH_EXT_SHARED_CONTEXTS) fill_remote_table(slots, contexts_.emplace());
-    if (id == EPH_EXT_PROFILING) fill_remote_table(slots, profiling_.emplace());
-    if (id == EPH_EXT_GRAPH_WISHES) fill_remote_table(slots, wishes_.emplace());
+    plugin::ProviderExtensions::find(extension.id(), [&]<class Table>() {
+      fill_remote_table(extension.slots(), std::get<std::optional<Table>>(extensions_).emplace());
+    });
   }
 }
 
 const void* RemoteProvider::extension(std::string_view id) const {
-  const auto offer = [](const auto& table) -> const void* { return table ? &*table : nullptr; };
-  if (id == EPH_EXT_RUN) return offer(runs_);
-  if (id == EPH_EXT_SHAPES) return offer(shapes_);
-  if (id == EPH_EXT_DEVICE_MEMORY) return offer(memory_);
-  if (id == EPH_EXT_SHARED_CONTEXTS) return offer(contexts_);
-  if (id == EPH_EXT_PROFILING) return offer(profiling_);
-  if (id == EPH_EXT_GRAPH_WISHES) return offer(wishes_);
-  return nullptr;
+  const void* found = nullptr;
+  plugin::ProviderExtensions::find(id, [&]<class Table>() {
+    const auto& table = std::get<std::optional<Table>>(extensions_);
+    if (table) found = &*table;
+  });
+  return found;
 }
 
 Status RemoteProvider::refer_payload(eph_bytes payload, Outgoing& outgoing, wire::Shared& out) {

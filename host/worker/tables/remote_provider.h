@@ -62,7 +62,9 @@ class RemoteProvider {
   void adopt(const wire::Provider& made);
   // The table of an extension that the provider has, or null.
   [[nodiscard]] const void* extension(std::string_view id) const;
-  [[nodiscard]] bool has_device_memory() const { return memory_.has_value(); }
+  [[nodiscard]] bool has_device_memory() const {
+    return std::get<std::optional<eph_device_memory_api>>(extensions_).has_value();
+  }
 
   // An answer whose content a record points to as long as the provider lives.
   wire::Answer& keep(wire::Answer answer) {
@@ -79,12 +81,7 @@ class RemoteProvider {
   const std::shared_ptr<Worker> worker_;
   const HostTables host_;
   uint64_t handle_ = 0;
-  std::optional<eph_run_provider_api> runs_;
-  std::optional<eph_shapes_provider_api> shapes_;
-  std::optional<eph_device_memory_api> memory_;
-  std::optional<eph_shared_contexts_api> contexts_;
-  std::optional<eph_profiling_api> profiling_;
-  std::optional<eph_graph_wishes_api> wishes_;
+  plugin::ProviderExtensions::TupleOf<std::optional> extensions_;
   std::mutex mutex_;  // guards what follows
   std::deque<wire::Answer> answers_;
   std::map<const void*, SharedMemory> payloads_;
@@ -119,7 +116,7 @@ void fill_slots(uint32_t slots, Table& out) {
   out = {};
   out.struct_size = sizeof(out);
   uint32_t bit = 0;
-  layers::for_each_slot<Table>([&]<auto Member>() {
+  plugin::for_each_slot<Table>([&]<auto Member>() {
     if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
     ++bit;
   });

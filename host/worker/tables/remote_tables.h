@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/layers/decorate/slots.h"
 #include "host/manifest/search.h"
 #include "host/plugin/negotiate.h"
+#include "host/plugin/slots.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/tables/worker.h"
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "host/plugin/slots.h"
 #include "host/worker/process/worker_main.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_run.h"
@@ -101,12 +102,12 @@ class Liar {
     answer.set_handle(number());
     answer.set_verdict(static_cast<int32_t>(number()));
     answer.mutable_provider()->set_handle(number());
-    for (const char* const id : {"ephost.run/1", "ephost.shapes/1", "ephost.device_memory/1",
-                                 "ephost.profiling/1", "ephost.graph_wishes/1", "nothing"}) {
+    plugin::ProviderExtensions::for_each([&]<class Table>() {
       wire::Extension& extension = *answer.mutable_provider()->add_extensions();
-      extension.set_id(id);
+      extension.set_id(std::string(plugin::TableSlots<Table>::kId));
       extension.set_slots(number());
-    }
+    });
+    answer.mutable_provider()->add_extensions()->set_id("nothing");
     for (uint32_t i = below(4); i > 0; --i) {
       answer.add_devices()->set_id(text());
       write_computation(*answer.add_computations());
