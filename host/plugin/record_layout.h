@@ -13,7 +13,6 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 
 #include "host/plugin/slots.h"
 
@@ -102,11 +101,7 @@ consteval auto table_fields() {
 }
 
 template <class Table>
-concept GivenByProvider = std::is_same_v<Table, eph_provider_api> ||
-    std::is_same_v<Table, eph_computation_api> || ProviderExtensions::kHas<Table>;
-
-template <GivenByProvider Table>
-struct RecordLayout<Table> {
+requires(ProviderTables::kHas<Table>) struct RecordLayout<Table> {
   static constexpr std::string_view kName = TableSlots<Table>::kTable;
   static constexpr auto kFields = table_fields<Table>();
   static_assert(is_covered_by<Table>(kFields));

@@ -179,6 +179,8 @@ template <class... Tables>
 struct TableList {
   template <template <class> class Wrapper>
   using TupleOf = std::tuple<Wrapper<Tables>...>;
+  template <class... First>
+  using After = TableList<First..., Tables...>;
   template <class Table>
   static constexpr bool kHas = (std::is_same_v<Table, Tables> || ...);
 
@@ -201,6 +203,8 @@ struct TableList {
 using ProviderExtensions =
     TableList<eph_shared_contexts_api, eph_graph_wishes_api, eph_run_provider_api,
               eph_shapes_provider_api, eph_profiling_api, eph_device_memory_api>;
+// All tables that a provider has, its own and those of its computations first.
+using ProviderTables = ProviderExtensions::After<eph_provider_api, eph_computation_api>;
 // Those that the host offers, and the tables of its objects.
 using HostExtensions = TableList<eph_progress_api, eph_constants_api, eph_thread_pool_api>;
 using HostObjectTables = TableList<eph_host_api, eph_graph_api, eph_claims_api, eph_run_api,

@@ -119,40 +119,47 @@ class ServedCalls {
   Status load(const wire::Load& load, wire::Loaded& out);
   void load_operators(wire::Loaded& out);
 
+  // Answers a call of a slot of the plugin's. Most slots need no code of their own (served_slot.h).
+  template <auto Member>
+  void serve(const Call& call, wire::Answer& out);
+  void infer(const Call& call, wire::Answer& out);
+
   // provider_calls.cc
-  void list_devices(bool targets, wire::Answer& out);
-  void validate(const wire::Request& request, wire::Answer& out);
-  void create(const wire::Request& request, wire::Answer& out);
   template <class Table>
   Status adopt_extension(ServedProvider& provider, wire::Provider& out);
   Status adopt_extensions(ServedProvider& provider, wire::Provider& out);
-  void get_capability(const Call& call, wire::Answer& out);
-  void get_kernels(const wire::Request& request, wire::Answer& out);
-  void get_compatibility(const wire::Request& request, wire::Answer& out);
-  void describe(const wire::Request& request, wire::Answer& out);
 
   // computation_calls.cc
   Status add_computation(const Call& call, eph_computation* made, std::string_view slot,
                          std::string kind, std::string of, wire::Answer& out);
-  void create_kernel(const Call& call, wire::Answer& out);
-  void compile(const Call& call, wire::Answer& out);
   Status read_context(CallState& call, const wire::Context& given, eph_ep_context& out);
-  void write_context(const Call& call, wire::Answer& out);
   void destroy_computation(uint64_t handle);
-  void answer_computation(const wire::Request& request, wire::Answer& out);
-
-  // extension_calls.cc
-  void list_partitions(const wire::Request& request, wire::Answer& out);
-  void answer_memory(const wire::Request& request, wire::Answer& out);
-  void answer_runs(const wire::Request& request, wire::Answer& out);
-  void answer_profiling(const wire::Request& request, wire::Answer& out);
-  void get_kept_operators(const wire::Request& request, wire::Answer& out);
-  void answer_shapes(const Call& call, wire::Answer& out);
-  void infer(const Call& call, wire::Answer& out);
 
   std::unique_ptr<plugin::Registry> registry_;
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::vector<const eph_operator_def*> definitions_;
 };
+
+// Slots that do more than their arguments say.
+#define EPHOST_SERVED_BY_HAND(slot) \
+  template <>                       \
+  void ServedCalls::serve<&slot>(const Call& call, wire::Answer& out);
+EPHOST_SERVED_BY_HAND(eph_provider_api::create)
+EPHOST_SERVED_BY_HAND(eph_provider_api::destroy)
+EPHOST_SERVED_BY_HAND(eph_provider_api::get_capability)
+EPHOST_SERVED_BY_HAND(eph_provider_api::create_kernel)
+EPHOST_SERVED_BY_HAND(eph_provider_api::compile)
+EPHOST_SERVED_BY_HAND(eph_provider_api::get_ep_context_nodes)
+EPHOST_SERVED_BY_HAND(eph_computation_api::destroy)
+EPHOST_SERVED_BY_HAND(eph_device_memory_api::describe)
+EPHOST_SERVED_BY_HAND(eph_device_memory_api::copy)
+#undef EPHOST_SERVED_BY_HAND
+
+// Slots that a request never names: what they give is in the answer of what made their object, and
+// a run has a form of its own.
+template <auto Member>
+inline constexpr bool kIsNeverAsked = plugin::kIsSame<Member, &eph_provider_api::get_extension> ||
+                                      plugin::kIsSame<Member, &eph_computation_api::describe> ||
+                                      plugin::kIsSame<Member, &eph_computation_api::compute>;
 
 }  // namespace ephost::worker

@@ -31,27 +31,16 @@ class RemoteProvider {
   Result<wire::Answer> call_by(HostChannel& channel, wire::Request& request, Outgoing& outgoing);
   // One that refers to no shared memory. `state` adds to the request what the call is about.
   template <class State>
-  Result<wire::Answer> call(wire::Call which, State state) {
+  Result<wire::Answer> call(uint32_t which, State state) {
     wire::Request request;
     request.set_call(which);
     state(request);
     Outgoing outgoing(worker_->regions());
     return call(request, outgoing);
   }
-  Result<wire::Answer> call(wire::Call which) {
-    return call(which, [](wire::Request&) {});
-  }
-  // For functions that give nothing but a code.
-  template <class State>
-  int32_t call_for_code(wire::Call which, eph_error* error, State state) noexcept {
-    return answer_call(error, [&]() -> Result<int32_t> {
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, call(which, state));
-      return take_code(answer, error);
-    });
-  }
   // For functions that cannot fail: whatever becomes of the worker, what they release is gone.
   template <class State>
-  void call_release(wire::Call which, State state) noexcept {
+  void call_release(uint32_t which, State state) noexcept {
     answer_call(nullptr, [&]() -> Result<int32_t> {
       EPHOST_RETURN_IF_ERROR(call(which, state).status());
       return EPH_OK;
@@ -106,20 +95,5 @@ struct RemoteComputation : eph_computation {
 // What a worker made; null if it made none.
 [[nodiscard]] eph_computation* adopt_computation(RemoteProvider& provider,
                                                  const wire::Computation& made);
-
-// The function of a slot, as `call`. Each is defined beside the `fill_remote_table` of its table.
-template <auto Member>
-struct Remote;
-
-template <class Table>
-void fill_slots(uint32_t slots, Table& out) {
-  out = {};
-  out.struct_size = sizeof(out);
-  uint32_t bit = 0;
-  plugin::for_each_slot<Table>([&]<auto Member>() {
-    if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
-    ++bit;
-  });
-}
 
 }  // namespace ephost::worker

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "host/base/format.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/protocol/tensor_bytes.h"
@@ -230,7 +231,7 @@ void RemoteRun::write_plain(std::span<std::byte> out) const {
 }
 
 void RemoteRun::write_request(wire::Request& out) {
-  out.set_call(wire::COMPUTATION_COMPUTE);
+  out.set_call(kCall<&eph_computation_api::compute>);
   out.set_computation(facts_.computation);
   std::string& plain = *out.mutable_plain_run();
   plain.resize(plain_size());

@@ -10,6 +10,7 @@
 #include "host/base/log.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/tables/incoming.h"
@@ -20,9 +21,10 @@ namespace {
 
 eph_string id_of(const char* text) { return {text, std::char_traits<char>::length(text)}; }
 
-bool is_probe(wire::Call call) {
-  return call == wire::LOAD || call == wire::PROVIDER_GET_DEVICES ||
-         call == wire::PROVIDER_LIST_TARGETS || call == wire::PROVIDER_VALIDATE;
+bool is_probe(uint32_t call) {
+  using Api = eph_provider_api;
+  return call == kLoad || call == kCall<&Api::get_devices> || call == kCall<&Api::list_targets> ||
+         call == kCall<&Api::validate>;
 }
 
 LoggingLevel level_of(int32_t severity) {
@@ -94,7 +96,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   if (options.health != nullptr) options.health->add(started->state());
   std::shared_ptr<Worker> worker(new Worker(plugin.manifest.name, std::move(started), options));
   wire::Request request;
-  request.set_call(wire::LOAD);
+  request.set_call(kLoad);
   wire::Load& load = *request.mutable_load();
   load.set_manifest(plugin.manifest.file.native());
   load.set_manifest_text(plugin.text);
@@ -111,12 +113,12 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   return worker;
 }
 
-CallOptions Worker::options_for(wire::Call call) const {
+CallOptions Worker::options_for(uint32_t call) const {
   CallOptions options;
   if (is_probe(call)) {
     options.limit = options_.calls.probe;
     options.limit_name = "session.isolation.probe_limit";
-  } else if (call == wire::COMPUTATION_COMPUTE) {
+  } else if (call == kCall<&eph_computation_api::compute>) {
     options.limit = options_.calls.run;
     options.limit_name = "session.isolation.run_limit";
   } else {
@@ -286,7 +288,7 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
     return on_callback(message, outgoing, subjects, &remote);
   };
   const auto is_cancelled = [&] { return run.api->is_cancelled(&run) != 0; };
-  CallOptions options = options_for(wire::COMPUTATION_COMPUTE);
+  CallOptions options = options_for(kCall<&eph_computation_api::compute>);
   const auto posted = [&](Message message) { return take_posted(message, subjects.host); };
   options.on_callback = callback;
   options.on_posted = posted;

@@ -134,9 +134,7 @@ std::vector<std::string> all_slots() {
                       std::string(plugin::kSlot<kMember>.name));
     });
   };
-  add.operator()<eph_provider_api>();
-  add.operator()<eph_computation_api>();
-  plugin::ProviderExtensions::for_each(add);
+  plugin::ProviderTables::for_each(add);
   return names;
 }
 
