@@ -45,6 +45,12 @@ uint32_t slots_of(const Table& table) {
   return slots;
 }
 
+inline void fail(wire::Answer& answer, const Status& status) {
+  answer.set_code(static_cast<int32_t>(status.code()));
+  answer.set_has_message(true);
+  answer.set_message(status.message());
+}
+
 // Calls a slot of the plugin; what it returned and said goes into the answer. Whether it succeeded.
 template <class R, class... P, class... A>
 bool call_slot(const plugin::CallSite& site, wire::Answer& answer, R (*slot)(P...),
@@ -52,16 +58,12 @@ bool call_slot(const plugin::CallSite& site, wire::Answer& answer, R (*slot)(P..
   ErrorText error;
   const Result<int32_t> code =
       plugin::call(site, slot, arguments..., static_cast<eph_error*>(&error));
-  answer.set_code(code.ok() ? *code : static_cast<int32_t>(code.status().code()));
-  answer.set_has_message(error.is_set() || !code.ok());
-  answer.set_message(code.ok() ? error.text() : code.status().message());
+  if (code.ok()) {
+    set_code(*code, error, answer);
+  } else {
+    fail(answer, code.status());
+  }
   return answer.code() == EPH_OK;
-}
-
-inline void fail(wire::Answer& answer, const Status& status) {
-  answer.set_code(static_cast<int32_t>(status.code()));
-  answer.set_has_message(true);
-  answer.set_message(status.message());
 }
 
 struct ServedProvider {

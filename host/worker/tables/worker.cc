@@ -155,17 +155,51 @@ Status Worker::take_posted(const Message& message, const HostTables* host) const
   return worker_fault(formatted("a post of {}", static_cast<int>(posted.asked())));
 }
 
+namespace {
+
+// What was removed meanwhile holds no constants.
+void release_constants(const wire::Callback& callback, const Outgoing& outgoing,
+                       const HostTables& host) {
+  const wire::Shared& place = callback.shared();
+  const SharedRegionPtr region = outgoing.find(place.region());
+  if (region == nullptr || place.offset() > region->bytes.size() ||
+      callback.size() > region->bytes.size() - place.offset()) {
+    return;
+  }
+  host.constants->release(host.host, region->bytes.data() + place.offset(), callback.size());
+}
+
+// What is asked of eph_context_writer.
+int32_t call_writer(const wire::Callback& callback, eph_context_writer* writer, wire::Answer& out,
+                    eph_error& error) {
+  if (callback.asked() == wire::WRITER_BEGIN_PAYLOAD) {
+    uint32_t payload = 0;
+    const int32_t code =
+        writer->api->begin_payload(writer, text_of(callback.text()), &payload, &error);
+    out.set_number(payload);
+    return code;
+  }
+  if (callback.asked() == wire::WRITER_WRITE) {
+    return writer->api->write(writer, callback.payload(), callback.data().data(),
+                              callback.data().size(), &error);
+  }
+  Storage storage;
+  const eph_context_node node = read(callback.context_node(), storage);
+  return writer->api->add_node(writer, &node, &error);
+}
+
+}  // namespace
+
 Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& outgoing,
                                const Subjects& subjects, RemoteRun* run, wire::Answer& out) const {
   const HostTables* const host = subjects.host;
-  const auto asked = callback.asked();
   const auto missing = [&] {
-    return worker_fault(
-        formatted("asks {} in a call that has nothing to do with it", static_cast<int>(asked)));
+    return worker_fault(formatted("asks {} in a call that has nothing to do with it",
+                                  static_cast<int>(callback.asked())));
   };
   ErrorText error;
   int32_t code = EPH_OK;
-  switch (asked) {
+  switch (callback.asked()) {
     case wire::HOST_LOG:
     case wire::PROGRESS_REPORT:
       (void)take_note(callback, host);
@@ -174,18 +208,10 @@ Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& o
       if (host == nullptr || host->progress == nullptr) break;
       code = host->progress->is_cancelled(host->host);
       break;
-    case wire::CONSTANTS_RELEASE: {
+    case wire::CONSTANTS_RELEASE:
       if (host == nullptr || host->constants == nullptr) break;
-      const SharedRegionPtr region = outgoing.find(callback.shared().region());
-      // What was removed meanwhile holds no constants.
-      if (region == nullptr || callback.shared().offset() > region->bytes.size() ||
-          callback.size() > region->bytes.size() - callback.shared().offset()) {
-        break;
-      }
-      host->constants->release(host->host, region->bytes.data() + callback.shared().offset(),
-                               callback.size());
+      release_constants(callback, outgoing, *host);
       break;
-    }
     case wire::READ_GRAPH:
     case wire::READ_CONSTANT:
     case wire::GRAPH_GET_ONNX:
@@ -198,33 +224,17 @@ Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& o
         out.mutable_text()->push_back(has ? 1 : 0);
       }
       break;
-    case wire::WRITER_BEGIN_PAYLOAD: {
-      if (subjects.writer == nullptr) return missing();
-      uint32_t payload = 0;
-      code = subjects.writer->api->begin_payload(subjects.writer, text_of(callback.text()),
-                                                 &payload, &error);
-      out.set_number(payload);
-      break;
-    }
+    case wire::WRITER_BEGIN_PAYLOAD:
     case wire::WRITER_WRITE:
+    case wire::WRITER_ADD_NODE:
       if (subjects.writer == nullptr) return missing();
-      code = subjects.writer->api->write(subjects.writer, callback.payload(),
-                                         callback.data().data(), callback.data().size(), &error);
+      code = call_writer(callback, subjects.writer, out, error);
       break;
-    case wire::WRITER_ADD_NODE: {
-      if (subjects.writer == nullptr) return missing();
-      Storage storage;
-      const eph_context_node node = read(callback.context_node(), storage);
-      code = subjects.writer->api->add_node(subjects.writer, &node, &error);
-      break;
-    }
     default:
       if (run == nullptr) return missing();
       return run->answer(callback, out);
   }
-  out.set_code(code);
-  out.set_has_message(error.is_set());
-  out.set_message(error.text());
+  set_code(code, error, out);
   return {};
 }
 
