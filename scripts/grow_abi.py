@@ -2,7 +2,8 @@
 """Makes a later version of an interface for a trial: appends a field to every record with a size.
 
   scripts/grow_abi.py plugin OUT  the plugin ABI: writes OUT/include, the headers of a later minor version,
-                                  and OUT/host/plugin/record_layout.h, by which a host knows their fields
+                                  and OUT/host/plugin/record_layout.h and slots.h, by which a host knows
+                                  their fields
   scripts/grow_abi.py api OUT     the C API: writes OUT/include
 
 Plugins built from these headers must run under today's host, a host that knows these fields must take
@@ -24,16 +25,25 @@ def grown_header(text):
     return RECORD.subn(lambda match: f"{match['head']}  uint64_t {FIELD};\n{match['tail']}", text)
 
 
-def replace_once(text, old, new):
-    if text.count(old) != 1:
-        raise SystemExit(f"grow_abi: {old!r} occurs {text.count(old)} times in record_layout.h")
-    return text.replace(old, new)
+# Headers of host/plugin, with what becomes of their text: every table and record ends with the new field.
+GROWN_HEADERS = {
+    "record_layout.h": {
+        "COVERED(struct_size), __VA_ARGS__}": f"COVERED(struct_size), __VA_ARGS__, OPTIONAL({FIELD})}}",
+        "head..., field(slots)...}": f'head..., field(slots)..., Field{{"{FIELD}", sizeof(Table) - sizeof(uint64_t), '
+                                     "sizeof(Table), Need::kOptional}}",
+        "  eph_string vendor;\n};": f"  eph_string vendor;\n  uint64_t {FIELD};\n}};",
+    },
+    "slots.h": {"sizeof(Table) == end;": "sizeof(Table) == end + sizeof(uint64_t);"},
+}
 
 
-def grown_record_layout(text):
-    text = replace_once(text, "COVERED(struct_size), __VA_ARGS__}",
-                        f"COVERED(struct_size), __VA_ARGS__, OPTIONAL({FIELD})}}")
-    return replace_once(text, "  eph_string vendor;\n};", f"  eph_string vendor;\n  uint64_t {FIELD};\n}};")
+def grown_host_header(name):
+    text = (ROOT / "host/plugin" / name).read_text()
+    for old, new in GROWN_HEADERS[name].items():
+        if text.count(old) != 1:
+            raise SystemExit(f"grow_abi: {old!r} occurs {text.count(old)} times in {name}")
+        text = text.replace(old, new)
+    return text
 
 
 def write(path, text):
@@ -64,8 +74,8 @@ def main():
     if count != listed:
         raise SystemExit(f"grow_abi: found {count} records with a size, and {layout.name} has {listed}")
     if is_plugin:
-        write(out / "host/plugin/record_layout.h",
-              grown_record_layout((ROOT / "host/plugin/record_layout.h").read_text()))
+        for name in GROWN_HEADERS:
+            write(out / "host/plugin" / name, grown_host_header(name))
     print(f"grow_abi: {count} records have a further field in {out}")
 
 

@@ -106,35 +106,30 @@ Status Provider::load_kernels() {
 }
 
 template <class Table>
-Result<std::optional<Table>> Provider::adopt_extension(eph_string id) {
+Result<std::optional<Table>> Provider::adopt_extension() {
   if (api().get_extension == nullptr) return std::optional<Table>();
+  constexpr std::string_view kId = plugin::TableSlots<Table>::kId;
   const plugin::CallSite site{name(), "get_extension"};
   EPHOST_ASSIGN_OR_RETURN(const void* const table,
-                          plugin::call(site, api().get_extension, handle_, id));
+                          plugin::call(site, api().get_extension, handle_, to_abi(kId)));
   if (table == nullptr) return std::optional<Table>();
   EPHOST_ASSIGN_OR_RETURN(const Table adopted, plugin::adopt<Table>(table, site));
-  extensions_.emplace_back(view(id));
+  extensions_.emplace_back(kId);
   return std::optional<Table>(adopted);
 }
 
 Status Provider::adopt_extensions() {
-  EPHOST_ASSIGN_OR_RETURN(shared_contexts_, adopt_extension<eph_shared_contexts_api>(
-                                                EPH_STRING(EPH_EXT_SHARED_CONTEXTS)));
-  EPHOST_ASSIGN_OR_RETURN(const auto wishes,
-                          adopt_extension<eph_graph_wishes_api>(EPH_STRING(EPH_EXT_GRAPH_WISHES)));
+  EPHOST_ASSIGN_OR_RETURN(shared_contexts_, adopt_extension<eph_shared_contexts_api>());
+  EPHOST_ASSIGN_OR_RETURN(const auto wishes, adopt_extension<eph_graph_wishes_api>());
   if (wishes) {
     EPHOST_ASSIGN_OR_RETURN(wishes_, GraphWishes::create(*wishes, handle_, name()));
   }
-  EPHOST_ASSIGN_OR_RETURN(const auto runs,
-                          adopt_extension<eph_run_provider_api>(EPH_STRING(EPH_EXT_RUN)));
+  EPHOST_ASSIGN_OR_RETURN(const auto runs, adopt_extension<eph_run_provider_api>());
   if (runs) runs_ = RunExtension(*runs, handle_, name());
-  EPHOST_ASSIGN_OR_RETURN(const auto shapes,
-                          adopt_extension<eph_shapes_provider_api>(EPH_STRING(EPH_EXT_SHAPES)));
+  EPHOST_ASSIGN_OR_RETURN(const auto shapes, adopt_extension<eph_shapes_provider_api>());
   if (shapes) shapes_ = ShapeExtension(*shapes, handle_, name());
-  EPHOST_ASSIGN_OR_RETURN(profiling_,
-                          adopt_extension<eph_profiling_api>(EPH_STRING(EPH_EXT_PROFILING)));
-  EPHOST_ASSIGN_OR_RETURN(
-      const auto memory, adopt_extension<eph_device_memory_api>(EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
+  EPHOST_ASSIGN_OR_RETURN(profiling_, adopt_extension<eph_profiling_api>());
+  EPHOST_ASSIGN_OR_RETURN(const auto memory, adopt_extension<eph_device_memory_api>());
   if (!memory) return Status::ok_status();
   EPHOST_ASSIGN_OR_RETURN(device_memory_, DeviceMemory::create(*memory, handle_, name()));
   return Status::ok_status();

@@ -158,7 +158,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   Status load_kernels();
   // The table, or nothing if the provider does not offer the extension; noted in extensions_.
   template <class Table>
-  [[nodiscard]] Result<std::optional<Table>> adopt_extension(eph_string id);
+  [[nodiscard]] Result<std::optional<Table>> adopt_extension();
   Status adopt_extensions();
 
   // First, so that it is destroyed last: its library contains the code of everything else.

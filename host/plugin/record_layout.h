@@ -1,21 +1,20 @@
 // The fields of every record and table that a plugin gives to the host or has the host fill, in the
-// order of the ABI's headers, and which of them the host cannot do without. Read by adopt.h; a
-// record without a layout here cannot be adopted.
+// order of the ABI's headers, and which of them the host cannot do without. Those of a provider's
+// tables follow from the list of slots. Read by adopt.h; a record without a layout here cannot be
+// adopted.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
-#include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/layer.h>
 #include <ephost/ext/operators.h>
-#include <ephost/ext/profiling.h>
-#include <ephost/ext/run.h>
-#include <ephost/ext/shapes.h>
-#include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <tuple>
+
+#include "host/plugin/slots.h"
 
 namespace ephost::plugin {
 
@@ -72,6 +71,42 @@ struct ProviderIdentity {
 };
 static_assert(offsetof(ProviderIdentity, vendor) == offsetof(eph_provider_api, vendor));
 
+// The fields of a table before its slots.
+template <class Table>
+struct TableHead {
+  using Record = Table;
+  static constexpr std::array kFields = {COVERED(struct_size)};
+};
+template <>
+struct TableHead<eph_provider_api> {
+  using Record = eph_provider_api;
+  static constexpr std::array kFields = {COVERED(struct_size), COVERED(type_name), COVERED(name),
+                                         COVERED(vendor)};
+};
+
+template <class Table>
+consteval auto table_fields() {
+  const auto field = [](const auto& slot) {
+    return Field{slot.name, slot.offset, slot.offset + sizeof(void (*)()),
+                 slot.need == SlotNeed::kRequired ? Need::kFunction : Need::kOptional};
+  };
+  const auto join = [&](const auto&... head) {
+    return std::apply(
+        [&](const auto&... slots) {
+          return std::array{head..., field(slots)...};
+        },
+        TableSlots<Table>::kSlots);
+  };
+  return std::apply(join, TableHead<Table>::kFields);
+}
+
+template <class Table>
+requires(ProviderTables::kHas<Table>) struct RecordLayout<Table> {
+  static constexpr std::string_view kName = TableSlots<Table>::kTable;
+  static constexpr auto kFields = table_fields<Table>();
+  static_assert(is_covered_by<Table>(kFields));
+};
+
 // clang-format off
 EPHOST_LAYOUT(eph_plugin_preamble, "eph_plugin_preamble",
   COVERED(abi_minor_min), COVERED(abi_minor_max), COVERED(id), COVERED(version),
@@ -80,24 +115,6 @@ EPHOST_LAYOUT(eph_plugin_api, "eph_plugin_api",
   COVERED(providers), COVERED(provider_count), OPTIONAL(get_extension))
 EPHOST_LAYOUT(ProviderIdentity, "eph_provider_api",
   COVERED(type_name), COVERED(name), COVERED(vendor))
-EPHOST_LAYOUT(eph_provider_api, "eph_provider_api",
-  COVERED(type_name), COVERED(name), COVERED(vendor), FUNCTION(get_devices), FUNCTION(create),
-  FUNCTION(destroy), OPTIONAL(get_capability), OPTIONAL(get_kernels), OPTIONAL(create_kernel),
-  OPTIONAL(compile), OPTIONAL(get_ep_context_nodes), OPTIONAL(get_compatibility),
-  OPTIONAL(validate), OPTIONAL(list_targets), OPTIONAL(describe), OPTIONAL(get_extension))
-EPHOST_LAYOUT(eph_computation_api, "eph_computation_api",
-  FUNCTION(destroy), FUNCTION(compute), OPTIONAL(describe), OPTIONAL(create_state),
-  OPTIONAL(release_state))
-EPHOST_LAYOUT(eph_shared_contexts_api, "eph_shared_contexts_api", FUNCTION(list_partitions))
-EPHOST_LAYOUT(eph_device_memory_api, "eph_device_memory_api",
-  FUNCTION(get_memories), OPTIONAL(describe), FUNCTION(allocate), FUNCTION(release),
-  FUNCTION(copy))
-EPHOST_LAYOUT(eph_run_provider_api, "eph_run_provider_api",
-  OPTIONAL(begin_run), OPTIONAL(end_run), OPTIONAL(set_options))
-EPHOST_LAYOUT(eph_profiling_api, "eph_profiling_api", FUNCTION(start), FUNCTION(stop))
-EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_operators))
-EPHOST_LAYOUT(eph_shapes_provider_api, "eph_shapes_provider_api",
-  OPTIONAL(set_profiles), FUNCTION(get_wishes))
 EPHOST_LAYOUT(eph_operators_api, "eph_operators_api", FUNCTION(get_operators))
 EPHOST_LAYOUT(eph_layer_api, "eph_layer_api",
   COVERED(name), COVERED(vendor), FUNCTION(decorate), FUNCTION(release))

@@ -75,6 +75,7 @@ set(grown ${CMAKE_CURRENT_BINARY_DIR}/grown)
 file(GLOB_RECURSE grown_from CONFIGURE_DEPENDS ${include_dir}/ephost/*.h ${include_dir}/ephost/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   ${grown_from} layout.golden ${PROJECT_SOURCE_DIR}/host/plugin/record_layout.h
+  ${PROJECT_SOURCE_DIR}/host/plugin/slots.h
   ${PROJECT_SOURCE_DIR}/scripts/grow_abi.py strict_plugin.cc strict.yaml
   ${PROJECT_SOURCE_DIR}/plugin_sdk/examples/minimal_provider.c
   ${PROJECT_SOURCE_DIR}/plugin_sdk/examples/minimal.yaml)

@@ -1,6 +1,6 @@
 // A host of a later minor version, which knows one more field of every record that has a size: its
-// headers and host/plugin/record_layout.h come from scripts/grow_abi.py. Here it meets records, and
-// a plugin, of today's version.
+// headers, host/plugin/record_layout.h and slots.h come from scripts/grow_abi.py. Here it meets
+// records, and a plugin, of today's version.
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>

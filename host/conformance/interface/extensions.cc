@@ -1,11 +1,6 @@
 // Rules 31, 42, 59 and 61: optional interfaces, and operators of the vendor's own.
-#include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
-#include <ephost/ext/profiling.h>
-#include <ephost/ext/run.h>
-#include <ephost/ext/shapes.h>
-#include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 
 #include <algorithm>
@@ -54,13 +49,13 @@ struct KnownExtension {
   std::string_view id;
   Status (*adopt)(const void* table, const CallSite& site);
 };
-constexpr std::array kKnownExtensions = {
-    KnownExtension{EPH_EXT_DEVICE_MEMORY, &adoptable<eph_device_memory_api>},
-    KnownExtension{EPH_EXT_GRAPH_WISHES, &adoptable<eph_graph_wishes_api>},
-    KnownExtension{EPH_EXT_PROFILING, &adoptable<eph_profiling_api>},
-    KnownExtension{EPH_EXT_RUN, &adoptable<eph_run_provider_api>},
-    KnownExtension{EPH_EXT_SHAPES, &adoptable<eph_shapes_provider_api>},
-    KnownExtension{EPH_EXT_SHARED_CONTEXTS, &adoptable<eph_shared_contexts_api>}};
+std::vector<KnownExtension> known_extensions() {
+  std::vector<KnownExtension> known;
+  plugin::ProviderExtensions::for_each([&]<class Table>() {
+    known.push_back({plugin::TableSlots<Table>::kId, &adoptable<Table>});
+  });
+  return known;
+}
 
 void check_unknown(const Subject& subject, Report& report) {
   const auto plugin = need_plugin(subject, report);
@@ -69,7 +64,7 @@ void check_unknown(const Subject& subject, Report& report) {
   if (provider.get() == nullptr) return;
   // Near misses of ids that exist, and one that cannot exist.
   std::vector<std::string> ids = {"com.example.no_such_extension/1", "", "/1"};
-  for (const KnownExtension& known : kKnownExtensions) {
+  for (const KnownExtension& known : known_extensions()) {
     const std::string_view name = known.id.substr(0, known.id.rfind('/'));
     ids.push_back(formatted("{}/4000000", name));
     ids.emplace_back(name);
@@ -91,7 +86,7 @@ void check_tables(const Subject& subject, Report& report) {
   const LiveProvider provider(plugin, report);
   if (provider.get() == nullptr) return;
   double offered = 0;
-  for (const KnownExtension& known : kKnownExtensions) {
+  for (const KnownExtension& known : known_extensions()) {
     const void* const table = provider_table(*plugin, provider.get(), known.id);
     if (table == nullptr) continue;
     ++offered;

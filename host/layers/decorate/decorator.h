@@ -1,6 +1,7 @@
 // A layer stands between the host and a provider: it implements eph_provider_api over another one,
 // and neither side knows. This header makes the tables for a layer `L` out of the list of slots
-// (slots.h), so that a layer says what it does around a call, and nothing else. `L` has:
+// (host/plugin/slots.h), so that a layer says what it does around a call, and nothing else. `L`
+// has:
 //
 //   // A function of the plugin is called: `next(arguments...)` calls it. `call` says of which
 //   // provider, and of which computation. Arguments are those that the plugin gets (passed.h).
@@ -30,8 +31,8 @@
 #include <vector>
 
 #include "host/layers/decorate/passed.h"
-#include "host/layers/decorate/slots.h"
 #include "host/plugin/adopt.h"
+#include "host/plugin/slots.h"
 
 namespace ephost::layers {
 
@@ -197,14 +198,10 @@ class ProviderObject {
   // The layer's own table of an optional interface that the plugin offers; null for one that the
   // layer does not know, as it could not decorate that.
   [[nodiscard]] const void* extension(eph_string id, const void* given) {
-    const std::string_view name(id.data, id.size);
-    if (name == EPH_EXT_RUN) return decorated<eph_run_provider_api>(given);
-    if (name == EPH_EXT_SHAPES) return decorated<eph_shapes_provider_api>(given);
-    if (name == EPH_EXT_DEVICE_MEMORY) return decorated<eph_device_memory_api>(given);
-    if (name == EPH_EXT_SHARED_CONTEXTS) return decorated<eph_shared_contexts_api>(given);
-    if (name == EPH_EXT_PROFILING) return decorated<eph_profiling_api>(given);
-    if (name == EPH_EXT_GRAPH_WISHES) return decorated<eph_graph_wishes_api>(given);
-    return nullptr;
+    const void* own = nullptr;
+    plugin::ProviderExtensions::find({id.data, id.size},
+                                     [&]<class Table>() { own = decorated<Table>(given); });
+    return own;
   }
 
   // The layer's own computation over one that the plugin made; the plugin's own if its table is
@@ -236,10 +233,7 @@ class ProviderObject {
   typename L::template Lent<HostObject<L, eph_host>> host_;
   eph_provider* inner_ = nullptr;
   std::mutex mutex_;  // guards extensions_ while they are asked for
-  std::tuple<Adopted<eph_run_provider_api>, Adopted<eph_shapes_provider_api>,
-             Adopted<eph_device_memory_api>, Adopted<eph_shared_contexts_api>,
-             Adopted<eph_profiling_api>, Adopted<eph_graph_wishes_api>>
-      extensions_;
+  plugin::ProviderExtensions::TupleOf<Adopted> extensions_;
   typename L::ProviderState state_;
 };
 

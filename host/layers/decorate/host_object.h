@@ -6,13 +6,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "host/layers/decorate/slots.h"
+#include "host/plugin/slots.h"
 
 namespace ephost::layers {
+
+using plugin::for_each_slot;
+using plugin::kIsSame;
+using plugin::kSlot;
+using plugin::TableOf;
+using plugin::TableSlots;
 
 // Of an error whose messages nobody reads.
 inline constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
@@ -120,13 +127,11 @@ class HostObject : public Handle {
 template <class L>
 class HostObject<L, eph_host> : public eph_host {
  public:
-  HostObject(L& layer, const eph_host* inner)
-      : eph_host{&kApi},
-        layer_(layer),
-        inner_(inner),
-        extensions_{find<eph_progress_api>(EPH_STRING(EPH_EXT_PROGRESS)),
-                    find<eph_constants_api>(EPH_STRING(EPH_EXT_CONSTANTS)),
-                    find<eph_thread_pool_api>(EPH_STRING(EPH_EXT_THREAD_POOL))} {}
+  HostObject(L& layer, const eph_host* inner) : eph_host{&kApi}, layer_(layer), inner_(inner) {
+    plugin::HostExtensions::for_each([&]<class T>() {
+      std::get<const T*>(extensions_) = static_cast<const T*>(find(TableSlots<T>::kId));
+    });
+  }
   HostObject(const HostObject&) = delete;
   HostObject& operator=(const HostObject&) = delete;
 
@@ -147,8 +152,9 @@ class HostObject<L, eph_host> : public eph_host {
 
  private:
   template <class T>
-  const T* find(eph_string id) const {
-    return static_cast<const T*>(inner_->api->get_extension(inner_, id));
+  using Pointer = const T*;
+  const void* find(std::string_view id) const {
+    return inner_->api->get_extension(inner_, {id.data(), id.size()});
   }
   // The layer's own table if the host offers the interface and the layer knows it.
   template <class T>
@@ -158,11 +164,10 @@ class HostObject<L, eph_host> : public eph_host {
   static const void* get_extension(const eph_host* handle, eph_string id) noexcept {
     const HostObject& object = of(handle);
     const auto next = [&](eph_string asked) -> const void* {
-      const std::string_view name(asked.data, asked.size);
-      if (name == EPH_EXT_PROGRESS) return object.template offer<eph_progress_api>();
-      if (name == EPH_EXT_CONSTANTS) return object.template offer<eph_constants_api>();
-      if (name == EPH_EXT_THREAD_POOL) return object.template offer<eph_thread_pool_api>();
-      return nullptr;
+      const void* own = nullptr;
+      plugin::HostExtensions::find({asked.data, asked.size},
+                                   [&]<class T>() { own = object.template offer<T>(); });
+      return own;
     };
     return object.layer_.template from_plugin<&eph_host_api::get_extension>(object, next, id);
   }
@@ -172,8 +177,7 @@ class HostObject<L, eph_host> : public eph_host {
   L& layer_;
   const eph_host* const inner_;
   [[no_unique_address]] mutable typename L::ObjectState state_;
-  const std::tuple<const eph_progress_api*, const eph_constants_api*, const eph_thread_pool_api*>
-      extensions_;
+  plugin::HostExtensions::TupleOf<Pointer> extensions_;
 };
 
 }  // namespace ephost::layers

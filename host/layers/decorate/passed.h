@@ -2,6 +2,9 @@
 // plugin are replaced by its own, objects of the host by the layer's, and the rest stays.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "host/layers/decorate/host_object.h"
 
 namespace ephost::layers {
@@ -54,30 +57,19 @@ class Passed<L, eph_computation*> {
   eph_computation* computation_;
 };
 
-template <class L, class Handle>
-class PassedObject {
+// A handle of the host: its first field is a table of functions that the plugin calls.
+template <class Handle>
+concept HostHandle =
+    plugin::HostObjectTables::kHas<std::remove_cvref_t<decltype(*std::declval<Handle&>().api)>>;
+
+template <class L, HostHandle Handle>
+class Passed<L, Handle*> {
  public:
-  PassedObject(L& layer, const Handle* inner) : object_(layer, layer, inner) {}
-  [[nodiscard]] HostObject<L, Handle>* get() { return object_.get(); }
+  Passed(L& layer, Handle* inner) : object_(layer, layer, inner) {}
+  [[nodiscard]] auto* get() { return object_.get(); }
 
  private:
-  typename L::template Lent<HostObject<L, Handle>> object_;
+  typename L::template Lent<HostObject<L, std::remove_const_t<Handle>>> object_;
 };
-
-#define EPHOST_PASS_OBJECT(type)                                               \
-  template <class L>                                                           \
-  class Passed<L, type*> : public PassedObject<L, std::remove_const_t<type>> { \
-    using PassedObject<L, std::remove_const_t<type>>::PassedObject;            \
-  };
-EPHOST_PASS_OBJECT(const eph_host)
-EPHOST_PASS_OBJECT(const eph_graph)
-EPHOST_PASS_OBJECT(eph_claims)
-EPHOST_PASS_OBJECT(eph_run)
-EPHOST_PASS_OBJECT(eph_context_writer)
-EPHOST_PASS_OBJECT(eph_device_list)
-EPHOST_PASS_OBJECT(eph_name_list)
-EPHOST_PASS_OBJECT(eph_event_list)
-EPHOST_PASS_OBJECT(eph_shape_wishes)
-#undef EPHOST_PASS_OBJECT
 
 }  // namespace ephost::layers

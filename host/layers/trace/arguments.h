@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "host/layers/decorate/slots.h"
 #include "host/layers/trace/json_text.h"
 
 namespace ephost::layers {

@@ -36,41 +36,16 @@
 
 namespace ephost::layers {
 
-// Whether a function of the host is marked [any].
+// Who may call a function of the host.
 template <auto Member>
 inline constexpr Callers kCallers =
-    std::is_same_v<TableOf<Member>, eph_claims_api> ||
-            std::is_same_v<TableOf<Member>, eph_context_writer_api> ||
-            std::is_same_v<TableOf<Member>, eph_device_list_api> ||
-            std::is_same_v<TableOf<Member>, eph_name_list_api> ||
-            std::is_same_v<TableOf<Member>, eph_event_list_api> ||
-            std::is_same_v<TableOf<Member>, eph_shape_wishes_api>
-        ? Callers::kThreadOfTheCall
-        : Callers::kAnyThread;
+    kSlot<Member>.threads == plugin::SlotThreads::kAny ? Callers::kAnyThread
+                                                       : Callers::kThreadOfTheCall;
 
 // Whether a function of a plugin is marked [owner] of the provider.
 template <auto Member>
-inline constexpr bool kIsOwned = false;
-#define EPHOST_OWNED(slot) \
-  template <>              \
-  inline constexpr bool kIsOwned<&slot> = true;
-EPHOST_OWNED(eph_provider_api::get_capability)
-EPHOST_OWNED(eph_provider_api::get_kernels)
-EPHOST_OWNED(eph_provider_api::create_kernel)
-EPHOST_OWNED(eph_provider_api::compile)
-EPHOST_OWNED(eph_provider_api::get_ep_context_nodes)
-EPHOST_OWNED(eph_provider_api::get_compatibility)
-EPHOST_OWNED(eph_provider_api::describe)
-EPHOST_OWNED(eph_shared_contexts_api::list_partitions)
-EPHOST_OWNED(eph_device_memory_api::get_memories)
-EPHOST_OWNED(eph_device_memory_api::describe)
-EPHOST_OWNED(eph_run_provider_api::set_options)
-EPHOST_OWNED(eph_profiling_api::start)
-EPHOST_OWNED(eph_profiling_api::stop)
-EPHOST_OWNED(eph_graph_wishes_api::get_kept_operators)
-EPHOST_OWNED(eph_shapes_provider_api::set_profiles)
-EPHOST_OWNED(eph_shapes_provider_api::get_wishes)
-#undef EPHOST_OWNED
+inline constexpr bool kIsOwned = kSlot<Member>.threads == plugin::SlotThreads::kOwner &&
+                                 !std::is_same_v<TableOf<Member>, eph_computation_api>;
 
 class Validator {
  public:

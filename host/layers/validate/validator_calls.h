@@ -303,18 +303,9 @@ int32_t Validator::compute(const Call<Validator>& call, const Subject& subject,
 
 template <class Object>
 constexpr std::string_view Validator::handle_name() {
-  const auto name = []<class Handle>(const HostObject<Validator, Handle>*) -> std::string_view {
-    if constexpr (std::is_same_v<Handle, eph_host>) return "eph_host";
-    if constexpr (std::is_same_v<Handle, eph_graph>) return "eph_graph";
-    if constexpr (std::is_same_v<Handle, eph_claims>) return "eph_claims";
-    if constexpr (std::is_same_v<Handle, eph_run>) return "eph_run";
-    if constexpr (std::is_same_v<Handle, eph_context_writer>) return "eph_context_writer";
-    if constexpr (std::is_same_v<Handle, eph_device_list>) return "eph_device_list";
-    if constexpr (std::is_same_v<Handle, eph_name_list>) return "eph_name_list";
-    if constexpr (std::is_same_v<Handle, eph_event_list>) return "eph_event_list";
-    if constexpr (std::is_same_v<Handle, eph_shape_wishes>) return "eph_shape_wishes";
-  };
-  return name(static_cast<const Object*>(nullptr));
+  constexpr std::string_view kTable =
+      TableSlots<std::remove_cvref_t<decltype(*std::declval<Object&>().api)>>::kTable;
+  return kTable.substr(0, kTable.size() - std::string_view("_api").size());
 }
 
 // What a function returns that must not be called.

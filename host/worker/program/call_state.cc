@@ -83,6 +83,10 @@ bool find_constant(const void* data, uint64_t size, wire::Shared& place) {
   return true;
 }
 
+Result<std::span<std::byte>> shared_bytes(const wire::Shared& place, uint64_t size) {
+  return mapped_regions().translate(place.region(), place.offset(), static_cast<size_t>(size));
+}
+
 Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& regions,
                    const Message& message) {
   for (const wire::NewRegion& region : regions) {

@@ -31,6 +31,8 @@ namespace ephost::worker {
 // memory that came with the answer.
 [[nodiscard]] Result<wire::Answer> ask(WorkerChannel& channel, const wire::Callback& callback,
                                        SealedMapping* sealed = nullptr);
+// Bytes of a region that the host has sent.
+[[nodiscard]] Result<std::span<std::byte>> shared_bytes(const wire::Shared& place, uint64_t size);
 Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& regions,
                    const Message& message);
 

@@ -4,9 +4,6 @@
 #include <string>
 
 #include "host/base/format.h"
-#include "host/plugin/adopt.h"
-#include "host/worker/program/run_slot.h"
-#include "host/worker/protocol/records.h"
 #include "host/worker/protocol/serialized.h"
 
 namespace ephost::worker {
@@ -18,23 +15,6 @@ Status from(const wire::Answer& answer) {
 }
 
 }  // namespace
-
-DeviceCollector::DeviceCollector(std::string_view provider, wire::Answer& answer)
-    : eph_device_list{nullptr}, provider_(provider), answer_(answer) {
-  static constexpr eph_device_list_api kApi = {sizeof(kApi), &DeviceCollector::add};
-  api = &kApi;
-}
-
-int32_t DeviceCollector::add(eph_device_list* handle, const eph_device* device,
-                             eph_error* error) noexcept {
-  return run_slot(error, [&]() -> Status {
-    auto& self = static_cast<DeviceCollector&>(*handle);
-    EPHOST_ASSIGN_OR_RETURN(const auto adopted,
-                            plugin::adopt<eph_device>(device, {self.provider_, "add"}));
-    write(adopted, *self.answer_.add_devices());
-    return {};
-  });
-}
 
 ClaimCollector::ClaimCollector(CallState& call, std::string_view provider, uint64_t node_count,
                                wire::Answer& answer)
@@ -99,7 +79,8 @@ void ClaimCollector::decline(eph_claims* handle, uint32_t node, eph_string reaso
   });
 }
 
-NameCollector::NameCollector(wire::Answer& answer) : eph_name_list{nullptr}, answer_(answer) {
+NameCollector::NameCollector(std::string_view, wire::Answer& answer)
+    : eph_name_list{nullptr}, answer_(answer) {
   static constexpr eph_name_list_api kApi = {sizeof(kApi), &NameCollector::add};
   api = &kApi;
 }
@@ -111,24 +92,8 @@ int32_t NameCollector::add(eph_name_list* handle, eph_string name, eph_error* er
   });
 }
 
-EventCollector::EventCollector(std::string_view provider, wire::Answer& answer)
-    : eph_event_list{nullptr}, provider_(provider), answer_(answer) {
-  static constexpr eph_event_list_api kApi = {sizeof(kApi), &EventCollector::add};
-  api = &kApi;
-}
-
-int32_t EventCollector::add(eph_event_list* handle, const eph_event* event,
-                            eph_error* error) noexcept {
-  return run_slot(error, [&]() -> Status {
-    auto& self = static_cast<EventCollector&>(*handle);
-    EPHOST_ASSIGN_OR_RETURN(const auto adopted,
-                            plugin::adopt<eph_event>(event, {self.provider_, "add"}));
-    write(adopted, *self.answer_.add_events());
-    return {};
-  });
-}
-
-WishCollector::WishCollector(wire::Answer& answer) : eph_shape_wishes{nullptr}, answer_(answer) {
+WishCollector::WishCollector(std::string_view, wire::Answer& answer)
+    : eph_shape_wishes{nullptr}, answer_(answer) {
   static constexpr eph_shape_wishes_api kApi = {sizeof(kApi), &WishCollector::add};
   api = &kApi;
 }

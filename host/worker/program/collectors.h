@@ -11,21 +11,39 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "host/plugin/adopt.h"
+#include "host/worker/program/run_slot.h"
 #include "host/worker/program/served_graph.h"
 #include "host/worker/protocol/messages.pb.h"
+#include "host/worker/protocol/records.h"
 
 namespace ephost::worker {
 
 // Each is used by the thread that serves the call. `provider` names the plugin in messages.
 
-class DeviceCollector : public eph_device_list {
+// Of a list whose entries are records.
+template <class List, class Record>
+class RecordCollector : public List {
  public:
-  DeviceCollector(std::string_view provider, wire::Answer& answer);
+  RecordCollector(std::string_view provider, wire::Answer& answer)
+      : List{&kApi}, provider_(provider), answer_(answer) {}
 
  private:
-  static int32_t add(eph_device_list*, const eph_device*, eph_error*) noexcept;
+  static int32_t add(List* handle, const Record* record, eph_error* error) noexcept {
+    return run_slot(error, [&]() -> Status {
+      auto& self = static_cast<RecordCollector&>(*handle);
+      EPHOST_ASSIGN_OR_RETURN(const auto adopted,
+                              plugin::adopt<Record>(record, {self.provider_, "add"}));
+      write(adopted, *RecordField<Record>::of(self.answer_).Add());
+      return {};
+    });
+  }
+  using Table = std::remove_cvref_t<decltype(*std::declval<List&>().api)>;
+  static constexpr Table kApi = {sizeof(Table), &RecordCollector::add};
   std::string_view provider_;
   wire::Answer& answer_;
 };
@@ -51,26 +69,16 @@ class ClaimCollector : public eph_claims {
 
 class NameCollector : public eph_name_list {
  public:
-  explicit NameCollector(wire::Answer& answer);
+  NameCollector(std::string_view provider, wire::Answer& answer);
 
  private:
   static int32_t add(eph_name_list*, eph_string, eph_error*) noexcept;
   wire::Answer& answer_;
 };
 
-class EventCollector : public eph_event_list {
- public:
-  EventCollector(std::string_view provider, wire::Answer& answer);
-
- private:
-  static int32_t add(eph_event_list*, const eph_event*, eph_error*) noexcept;
-  std::string_view provider_;
-  wire::Answer& answer_;
-};
-
 class WishCollector : public eph_shape_wishes {
  public:
-  explicit WishCollector(wire::Answer& answer);
+  WishCollector(std::string_view provider, wire::Answer& answer);
 
  private:
   static int32_t add(eph_shape_wishes*, const uint32_t*, uint64_t, const eph_string*, uint64_t,

@@ -54,7 +54,8 @@ Status ServedCalls::add_computation(const Call& call, eph_computation* made, std
   return {};
 }
 
-void ServedCalls::create_kernel(const Call& call, wire::Answer& out) {
+template <>
+void ServedCalls::serve<&eph_provider_api::create_kernel>(const Call& call, wire::Answer& out) {
   const wire::Request& request = call->request();
   ServedGraph graph(*call, request.graph());
   auto [kind, node] = graph.describe_node(request.node());
@@ -72,10 +73,8 @@ Status ServedCalls::read_context(CallState& call, const wire::Context& given, ep
   out.payload.size = given.payload_size();
   out.payload.data = no_bytes();
   if (given.payload_size() != 0) {
-    const wire::Shared& place = given.payload().shared();
     EPHOST_ASSIGN_OR_RETURN(const auto bytes,
-                            mapped_regions().translate(place.region(), place.offset(),
-                                                       static_cast<size_t>(given.payload_size())));
+                            shared_bytes(given.payload().shared(), given.payload_size()));
     out.payload.data = bytes.data();
   }
   out.partition_name = text_of(given.partition_name());
@@ -96,7 +95,8 @@ Status ServedCalls::read_context(CallState& call, const wire::Context& given, ep
   return {};
 }
 
-void ServedCalls::compile(const Call& call, wire::Answer& out) {
+template <>
+void ServedCalls::serve<&eph_provider_api::compile>(const Call& call, wire::Answer& out) {
   const wire::Request& request = call->request();
   const auto count = static_cast<size_t>(request.partitions_size());
   std::vector<std::unique_ptr<ServedGraph>> graphs;
@@ -125,7 +125,9 @@ void ServedCalls::compile(const Call& call, wire::Answer& out) {
   }
 }
 
-void ServedCalls::write_context(const Call& call, wire::Answer& out) {
+template <>
+void ServedCalls::serve<&eph_provider_api::get_ep_context_nodes>(const Call& call,
+                                                                 wire::Answer& out) {
   const wire::Request& request = call->request();
   std::vector<eph_computation*> computations;
   for (const uint64_t handle : request.computations()) {
@@ -149,24 +151,9 @@ void ServedCalls::discard(const wire::Answer& answer) {
   }
 }
 
-void ServedCalls::answer_computation(const wire::Request& request, wire::Answer& out) {
-  if (request.call() == wire::COMPUTATION_DESTROY) {
-    return destroy_computation(request.computation());
-  }
-  ServedComputation& of = computation_of(request.computation());
-  switch (request.call()) {
-    case wire::COMPUTATION_CREATE_STATE: {
-      void* state = nullptr;
-      call_slot(site("create_state", of.kind, of.name), out, of.table.create_state, of.handle,
-                &state);
-      out.set_handle(reinterpret_cast<uint64_t>(state));
-      return;
-    }
-    default:
-      plugin::call_release(site("release_state", of.kind, of.name), of.table.release_state,
-                           of.handle, reinterpret_cast<void*>(request.state()));
-      return;
-  }
+template <>
+void ServedCalls::serve<&eph_computation_api::destroy>(const Call& call, wire::Answer&) {
+  destroy_computation(call->request().computation());
 }
 
 }  // namespace ephost::worker

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host/layers/decorate/slots.h"
 #include "host/plugin/calls/call.h"
 #include "host/plugin/registry.h"
+#include "host/plugin/slots.h"
 #include "host/worker/program/call_state.h"
 #include "host/worker/program/served_host.h"
 #include "host/worker/program/served_run.h"
@@ -38,11 +38,17 @@ template <class Table>
 uint32_t slots_of(const Table& table) {
   uint32_t slots = 0;
   uint32_t bit = 1;
-  layers::for_each_slot<Table>([&]<auto Member>() {
+  plugin::for_each_slot<Table>([&]<auto Member>() {
     if (table.*Member != nullptr) slots |= bit;
     bit <<= 1;
   });
   return slots;
+}
+
+inline void fail(wire::Answer& answer, const Status& status) {
+  answer.set_code(static_cast<int32_t>(status.code()));
+  answer.set_has_message(true);
+  answer.set_message(status.message());
 }
 
 // Calls a slot of the plugin; what it returned and said goes into the answer. Whether it succeeded.
@@ -52,16 +58,12 @@ bool call_slot(const plugin::CallSite& site, wire::Answer& answer, R (*slot)(P..
   ErrorText error;
   const Result<int32_t> code =
       plugin::call(site, slot, arguments..., static_cast<eph_error*>(&error));
-  answer.set_code(code.ok() ? *code : static_cast<int32_t>(code.status().code()));
-  answer.set_has_message(error.is_set() || !code.ok());
-  answer.set_message(code.ok() ? error.text() : code.status().message());
+  if (code.ok()) {
+    set_code(*code, error, answer);
+  } else {
+    fail(answer, code.status());
+  }
   return answer.code() == EPH_OK;
-}
-
-inline void fail(wire::Answer& answer, const Status& status) {
-  answer.set_code(static_cast<int32_t>(status.code()));
-  answer.set_has_message(true);
-  answer.set_message(status.message());
 }
 
 struct ServedProvider {
@@ -71,12 +73,12 @@ struct ServedProvider {
   const std::string_view name;
   ServedHost host;
   eph_provider* handle = nullptr;
-  std::optional<eph_run_provider_api> runs;
-  std::optional<eph_shapes_provider_api> shapes;
-  std::optional<eph_device_memory_api> memory;
-  std::optional<eph_shared_contexts_api> contexts;
-  std::optional<eph_profiling_api> profiling;
-  std::optional<eph_graph_wishes_api> wishes;
+  plugin::ProviderExtensions::TupleOf<std::optional> extensions;
+
+  template <class Table>
+  [[nodiscard]] const Table& extension() const {
+    return *std::get<std::optional<Table>>(extensions);
+  }
 };
 
 struct ServedComputation {
@@ -119,41 +121,47 @@ class ServedCalls {
   Status load(const wire::Load& load, wire::Loaded& out);
   void load_operators(wire::Loaded& out);
 
+  // Answers a call of a slot of the plugin's. Most slots need no code of their own (served_slot.h).
+  template <auto Member>
+  void serve(const Call& call, wire::Answer& out);
+  void infer(const Call& call, wire::Answer& out);
+
   // provider_calls.cc
-  void list_devices(bool targets, wire::Answer& out);
-  void validate(const wire::Request& request, wire::Answer& out);
-  void create(const wire::Request& request, wire::Answer& out);
   template <class Table>
-  Status adopt(ServedProvider& provider, const char* id, std::optional<Table>& table,
-               wire::Provider& out);
+  Status adopt_extension(ServedProvider& provider, wire::Provider& out);
   Status adopt_extensions(ServedProvider& provider, wire::Provider& out);
-  void get_capability(const Call& call, wire::Answer& out);
-  void get_kernels(const wire::Request& request, wire::Answer& out);
-  void get_compatibility(const wire::Request& request, wire::Answer& out);
-  void describe(const wire::Request& request, wire::Answer& out);
 
   // computation_calls.cc
   Status add_computation(const Call& call, eph_computation* made, std::string_view slot,
                          std::string kind, std::string of, wire::Answer& out);
-  void create_kernel(const Call& call, wire::Answer& out);
-  void compile(const Call& call, wire::Answer& out);
   Status read_context(CallState& call, const wire::Context& given, eph_ep_context& out);
-  void write_context(const Call& call, wire::Answer& out);
   void destroy_computation(uint64_t handle);
-  void answer_computation(const wire::Request& request, wire::Answer& out);
-
-  // extension_calls.cc
-  void list_partitions(const wire::Request& request, wire::Answer& out);
-  void answer_memory(const wire::Request& request, wire::Answer& out);
-  void answer_runs(const wire::Request& request, wire::Answer& out);
-  void answer_profiling(const wire::Request& request, wire::Answer& out);
-  void get_kept_operators(const wire::Request& request, wire::Answer& out);
-  void answer_shapes(const Call& call, wire::Answer& out);
-  void infer(const Call& call, wire::Answer& out);
 
   std::unique_ptr<plugin::Registry> registry_;
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::vector<const eph_operator_def*> definitions_;
 };
+
+// Slots that do more than their arguments say.
+#define EPHOST_SERVED_BY_HAND(slot) \
+  template <>                       \
+  void ServedCalls::serve<&slot>(const Call& call, wire::Answer& out);
+EPHOST_SERVED_BY_HAND(eph_provider_api::create)
+EPHOST_SERVED_BY_HAND(eph_provider_api::destroy)
+EPHOST_SERVED_BY_HAND(eph_provider_api::get_capability)
+EPHOST_SERVED_BY_HAND(eph_provider_api::create_kernel)
+EPHOST_SERVED_BY_HAND(eph_provider_api::compile)
+EPHOST_SERVED_BY_HAND(eph_provider_api::get_ep_context_nodes)
+EPHOST_SERVED_BY_HAND(eph_computation_api::destroy)
+EPHOST_SERVED_BY_HAND(eph_device_memory_api::describe)
+EPHOST_SERVED_BY_HAND(eph_device_memory_api::copy)
+#undef EPHOST_SERVED_BY_HAND
+
+// Slots that a request never names: what they give is in the answer of what made their object, and
+// a run has a form of its own.
+template <auto Member>
+inline constexpr bool kIsNeverAsked = plugin::kIsSame<Member, &eph_provider_api::get_extension> ||
+                                      plugin::kIsSame<Member, &eph_computation_api::describe> ||
+                                      plugin::kIsSame<Member, &eph_computation_api::compute>;
 
 }  // namespace ephost::worker

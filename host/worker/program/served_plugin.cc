@@ -10,6 +10,7 @@
 
 #include "host/base/thrown.h"
 #include "host/worker/program/served_calls.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/serialized.h"
 
 namespace ephost::worker {
@@ -103,7 +104,7 @@ Status ServedPlugin::answer_message(WorkerChannel& channel, RunMemory& memory,
   const auto call = std::make_shared<CallState>(channel);
   EPHOST_RETURN_IF_ERROR(call->receive(message));
   const ActiveCall active(channel);
-  if (call->request().call() == wire::COMPUTATION_COMPUTE) {
+  if (call->request().call() == kCall<&eph_computation_api::compute>) {
     calls_->compute(channel, memory, std::as_bytes(std::span(call->request().plain_run())),
                     call.get(), answer);
   } else {

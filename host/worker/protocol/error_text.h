@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "host/worker/protocol/messages.pb.h"
+
 namespace ephost::worker {
 
 class ErrorText : public eph_error {
@@ -32,5 +34,12 @@ class ErrorText : public eph_error {
   bool is_set_ = false;
   std::string text_;
 };
+
+// What a function has returned and said.
+inline void set_code(int32_t code, const ErrorText& error, wire::Answer& out) {
+  out.set_code(code);
+  out.set_has_message(error.is_set());
+  out.set_message(error.text());
+}
 
 }  // namespace ephost::worker

@@ -115,7 +115,7 @@ void write(const eph_option& option, wire::Option& out) {
   out.set_kind(option.kind);
 }
 
-eph_option read(const wire::Option& option) {
+eph_option read(const wire::Option& option, Storage&) {
   return {text_of(option.name()), text_of(option.string_value()),
           option.int_value(),     option.float_value(),
           option.kind(),          0};
@@ -256,9 +256,18 @@ void write(const eph_kept_operator& kept, wire::KeptOperator& out) {
   out.set_until_version(kept.until_version);
 }
 
-eph_kept_operator read(const wire::KeptOperator& kept) {
+eph_kept_operator read(const wire::KeptOperator& kept, Storage&) {
   return {text_of(kept.op_type()), text_of(kept.domain()), kept.since_version(),
           kept.until_version()};
+}
+
+void write(const eph_memory& memory, wire::Memory& out) {
+  out.set_name(copy(memory.name));
+  out.set_alignment(memory.alignment);
+}
+
+eph_memory read(const wire::Memory& memory, Storage&) {
+  return {text_of(memory.name()), memory.alignment()};
 }
 
 void write(const eph_shape_profile& profile, wire::ShapeProfile& out) {

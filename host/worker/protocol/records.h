@@ -38,19 +38,21 @@ void write(const eph_computation_memory& memory, wire::ComputationMemory& out);
 void write(const eph_context_node& node, wire::ContextNode& out);
 void write(const eph_event& event, wire::Event& out);
 void write(const eph_kept_operator& kept, wire::KeptOperator& out);
+void write(const eph_memory& memory, wire::Memory& out);
 void write(const eph_shape_profile& profile, wire::ShapeProfile& out);
 void write(const eph_operator_def& definition, wire::Operator& out);
 void write(const eph_key_value* pairs, uint64_t count,
            google::protobuf::RepeatedPtrField<wire::Pair>& out);
 
 [[nodiscard]] eph_device read(const wire::Device& device, Storage& storage);
-[[nodiscard]] eph_option read(const wire::Option& option);
+[[nodiscard]] eph_option read(const wire::Option& option, Storage& storage);
 [[nodiscard]] eph_kernel_def read(const wire::Kernel& kernel, Storage& storage);
 [[nodiscard]] eph_computation_info read(const wire::ComputationInfo& info, Storage& storage);
 [[nodiscard]] eph_computation_memory read(const wire::ComputationMemory& memory, Storage& storage);
 [[nodiscard]] eph_context_node read(const wire::ContextNode& node, Storage& storage);
 [[nodiscard]] eph_event read(const wire::Event& event, Storage& storage);
-[[nodiscard]] eph_kept_operator read(const wire::KeptOperator& kept);
+[[nodiscard]] eph_kept_operator read(const wire::KeptOperator& kept, Storage& storage);
+[[nodiscard]] eph_memory read(const wire::Memory& memory, Storage& storage);
 [[nodiscard]] eph_shape_profile read(const wire::ShapeProfile& profile, Storage& storage);
 [[nodiscard]] eph_operator_def read(const wire::Operator& definition, Storage& storage);
 [[nodiscard]] const eph_key_value* read(const google::protobuf::RepeatedPtrField<wire::Pair>& pairs,
@@ -65,6 +67,29 @@ template <class Record, class Field, class Read>
   for (int i = 0; i < field.size(); ++i) records[i] = read_one(field.Get(i));
   return records;
 }
+
+template <class Record, class Field>
+[[nodiscard]] Record* read_all(const Field& field, Storage& storage) {
+  return read_all<Record>(field, storage, [&](const auto& entry) { return read(entry, storage); });
+}
+
+// The field of a request or an answer that has an array of such records, or a list of them.
+template <class Record>
+struct RecordField;
+#define EPHOST_RECORD_FIELD(record, message, name)                           \
+  template <>                                                                \
+  struct RecordField<record> {                                               \
+    static const auto& of(const wire::message& from) { return from.name(); } \
+    static auto& of(wire::message& in) { return *in.mutable_##name(); }      \
+  };
+EPHOST_RECORD_FIELD(eph_option, Request, options)
+EPHOST_RECORD_FIELD(eph_shape_profile, Request, profiles)
+EPHOST_RECORD_FIELD(eph_device, Answer, devices)
+EPHOST_RECORD_FIELD(eph_event, Answer, events)
+EPHOST_RECORD_FIELD(eph_kept_operator, Answer, kept)
+EPHOST_RECORD_FIELD(eph_kernel_def, Answer, kernels)
+EPHOST_RECORD_FIELD(eph_memory, Answer, memories)
+#undef EPHOST_RECORD_FIELD
 
 // Attributes of plain kinds; `write` leaves out the values of others. A kind that states no values
 // where it has to has one that is zero.

@@ -352,9 +352,7 @@ Status HostGraphs::answer(const wire::Callback& callback, wire::Answer& out) {
     }
   }
   out.set_plain(std::exchange(plain_, {}));
-  out.set_code(code);
-  out.set_has_message(error.is_set());
-  out.set_message(error.text());
+  set_code(code, error, out);
   return {};
 }
 

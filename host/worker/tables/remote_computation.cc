@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "host/plugin/adopt.h"
-#include "host/worker/tables/remote_provider.h"
+#include "host/worker/tables/remote_call.h"
 
 namespace ephost::worker {
 namespace {
@@ -43,7 +43,7 @@ struct Remote<&Computation::destroy> {
   static void call(eph_computation* handle) noexcept {
     if (handle == nullptr) return;
     const std::unique_ptr<RemoteComputation> own(&RemoteComputation::self(handle));
-    own->provider.call_release(wire::COMPUTATION_DESTROY, [&](wire::Request& request) {
+    own->provider.call_release(kCall<&Computation::destroy>, [&](wire::Request& request) {
       request.set_computation(own->facts.computation);
     });
   }
@@ -72,34 +72,6 @@ struct Remote<&Computation::describe> {
       if (filled != EPH_OK) return filled;
       if (answer.has_message()) error->api->set_message(error, text_of(answer.message()));
       return answer.described();
-    });
-  }
-};
-
-template <>
-struct Remote<&Computation::create_state> {
-  static int32_t call(eph_computation* handle, void** out_state, eph_error* error) noexcept {
-    *out_state = nullptr;
-    return answer_call(error, [&]() -> Result<int32_t> {
-      RemoteComputation& computation = RemoteComputation::self(handle);
-      EPHOST_ASSIGN_OR_RETURN(
-          const wire::Answer answer,
-          computation.provider.call(wire::COMPUTATION_CREATE_STATE, [&](wire::Request& request) {
-            request.set_computation(computation.facts.computation);
-          }));
-      *out_state = reinterpret_cast<void*>(answer.handle());
-      return take_code(answer, error);
-    });
-  }
-};
-
-template <>
-struct Remote<&Computation::release_state> {
-  static void call(eph_computation* handle, void* state) noexcept {
-    RemoteComputation& computation = RemoteComputation::self(handle);
-    computation.provider.call_release(wire::COMPUTATION_RELEASE_STATE, [&](wire::Request& request) {
-      request.set_computation(computation.facts.computation);
-      request.set_state(reinterpret_cast<uint64_t>(state));
     });
   }
 };

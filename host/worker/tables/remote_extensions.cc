@@ -1,158 +1,102 @@
-// The functions of the other extensions: runs, profiling, wishes, shapes, contexts.
-#include "host/worker/protocol/arena_message.h"
-#include "host/worker/tables/remote_provider.h"
+// The tables of optional interfaces, and those of their functions that do more than their arguments
+// say.
+#include <cstring>
+#include <span>
+
+#include "host/worker/tables/remote_call.h"
 
 namespace ephost::worker {
 
-using Runs = eph_run_provider_api;
-using Shapes = eph_shapes_provider_api;
+using Memory = eph_device_memory_api;
 
 template <>
-struct Remote<&eph_shared_contexts_api::list_partitions> {
-  static int32_t call(eph_provider* handle, eph_bytes payload, eph_name_list* list,
+struct Remote<&Memory::describe> {
+  static int32_t call(eph_provider* handle, eph_computation* of, eph_computation_memory* out,
                       eph_error* error) noexcept {
     return answer_call(error, [&]() -> Result<int32_t> {
       RemoteProvider& provider = RemoteProvider::self(handle);
-      Outgoing outgoing(provider.worker().regions());
+      RemoteComputation& computation = RemoteComputation::self(of);
+      EPHOST_ASSIGN_OR_RETURN(wire::Answer answer,
+                              provider.call(kCall<&Memory::describe>, [&](wire::Request& request) {
+                                request.set_computation(computation.facts.computation);
+                              }));
+      computation.memory = std::move(*answer.mutable_memory());
+      computation.facts.workspace_is_remote = computation.memory.memory() != 0;
+      const int32_t filled = plugin::fill(read(computation.memory, computation.storage), out);
+      return filled == EPH_OK ? take_code(answer, error) : filled;
+    });
+  }
+};
+
+namespace {
+
+// The host's side of a copy: where it lies, if the worker reads it in a region, or else in staging
+// memory, which is returned.
+Result<std::byte*> place_copied(std::span<const std::byte> bytes, bool is_written,
+                                HostChannel& channel, Outgoing& outgoing, wire::Shared& out) {
+  if (!is_written && outgoing.refer(bytes, out)) return nullptr;
+  channel.staging().reset();
+  EPHOST_ASSIGN_OR_RETURN(const SharedPlace place, channel.staging().take(bytes.size()));
+  (void)outgoing.refer(place.region);  // the message has no other
+  out.set_region(place.region->id);
+  out.set_offset(place.offset);
+  std::byte* const staged = place.region->bytes.data() + place.offset;
+  if (!is_written) std::memcpy(staged, bytes.data(), bytes.size());
+  return staged;
+}
+
+}  // namespace
+
+template <>
+struct Remote<&Memory::copy> {
+  static int32_t call(eph_provider* handle, uint32_t to_memory, void* to, uint32_t from_memory,
+                      const void* from, uint64_t size, eph_error* error) noexcept {
+    return answer_call(error, [&]() -> Result<int32_t> {
+      RemoteProvider& provider = RemoteProvider::self(handle);
+      EPHOST_ASSIGN_OR_RETURN(const ChannelLease channel, provider.worker().process().channel());
       wire::Request request;
-      request.set_call(wire::CONTEXTS_LIST_PARTITIONS);
-      request.set_size(payload.size);
-      EPHOST_RETURN_IF_ERROR(
-          provider.refer_payload(payload, outgoing, *request.mutable_data()->mutable_shared()));
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider.call(request, outgoing));
-      for (const std::string& name : answer.names()) {
-        const int32_t code = list->api->add(list, text_of(name), error);
-        if (code != EPH_OK) return code;
-      }
-      return take_code(answer, error);
-    });
-  }
-};
-
-template <>
-struct Remote<&Runs::begin_run> {
-  static int32_t call(eph_provider* handle, const eph_run_config* config,
-                      eph_error* error) noexcept {
-    RemoteProvider& provider = RemoteProvider::self(handle);
-    return provider.call_for_code(wire::RUN_BEGIN, error, [&](wire::Request& request) {
-      request.set_run_id(config->run_id);
-      request.set_text(copy(config->tag));
-      request.set_deadline_ns(config->deadline_ns);
-      for (uint64_t i = 0; i < config->option_count; ++i) {
-        write(config->options[i], *request.add_options());
-      }
-    });
-  }
-};
-
-template <>
-struct Remote<&Runs::end_run> {
-  static int32_t call(eph_provider* handle, uint64_t run_id, int32_t code,
-                      eph_error* error) noexcept {
-    RemoteProvider& provider = RemoteProvider::self(handle);
-    return provider.call_for_code(wire::RUN_END, error, [&](wire::Request& request) {
-      request.set_run_id(run_id);
-      request.set_code(code);
-    });
-  }
-};
-
-template <>
-struct Remote<&Runs::set_options> {
-  static int32_t call(eph_provider* handle, const eph_option* options, uint64_t count,
-                      eph_error* error) noexcept {
-    RemoteProvider& provider = RemoteProvider::self(handle);
-    return provider.call_for_code(wire::RUN_SET_OPTIONS, error, [&](wire::Request& request) {
-      for (uint64_t i = 0; i < count; ++i) write(options[i], *request.add_options());
-    });
-  }
-};
-
-template <>
-struct Remote<&eph_profiling_api::start> {
-  static int32_t call(eph_provider* handle, eph_error* error) noexcept {
-    return RemoteProvider::self(handle).call_for_code(wire::PROFILING_START, error,
-                                                      [](wire::Request&) {});
-  }
-};
-
-template <>
-struct Remote<&eph_profiling_api::stop> {
-  static int32_t call(eph_provider* handle, eph_event_list* list, eph_error* error) noexcept {
-    return answer_call(error, [&]() -> Result<int32_t> {
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
-                              RemoteProvider::self(handle).call(wire::PROFILING_STOP));
-      for (const wire::Event& given : answer.events()) {
-        Storage storage;
-        const eph_event event = read(given, storage);
-        const int32_t code = list->api->add(list, &event, error);
-        if (code != EPH_OK) return code;
-      }
-      return take_code(answer, error);
-    });
-  }
-};
-
-template <>
-struct Remote<&eph_graph_wishes_api::get_kept_operators> {
-  static int32_t call(eph_provider* handle, const eph_kept_operator** out_operators,
-                      uint64_t* out_count, eph_error* error) noexcept {
-    *out_operators = nullptr;
-    *out_count = 0;
-    return answer_call(error, [&]() -> Result<int32_t> {
-      RemoteProvider& provider = RemoteProvider::self(handle);
-      EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, provider.call(wire::WISHES_GET_KEPT_OPERATORS));
-      const wire::Answer& kept = provider.keep(std::move(answer));
-      *out_operators =
-          read_all<eph_kept_operator>(kept.kept(), provider.storage(),
-                                      [](const wire::KeptOperator& entry) { return read(entry); });
-      *out_count = static_cast<uint64_t>(kept.kept_size());
-      return take_code(kept, error);
-    });
-  }
-};
-
-template <>
-struct Remote<&Shapes::set_profiles> {
-  static int32_t call(eph_provider* handle, const eph_shape_profile* profiles, uint64_t count,
-                      eph_error* error) noexcept {
-    RemoteProvider& provider = RemoteProvider::self(handle);
-    return provider.call_for_code(wire::SHAPES_SET_PROFILES, error, [&](wire::Request& request) {
-      for (uint64_t i = 0; i < count; ++i) write(profiles[i], *request.add_profiles());
-    });
-  }
-};
-
-template <>
-struct Remote<&Shapes::get_wishes> {
-  static int32_t call(eph_provider* handle, const eph_graph* graph, eph_shape_wishes* wishes,
-                      eph_error* error) noexcept {
-    return answer_call(error, [&]() -> Result<int32_t> {
-      RemoteProvider& provider = RemoteProvider::self(handle);
+      request.set_call(kCall<&Memory::copy>);
       Outgoing outgoing(provider.worker().regions());
-      HostGraphs graphs(outgoing);
-      const ArenaMessage<wire::Request> message;
-      wire::Request& request = *message;
-      request.set_call(wire::SHAPES_GET_WISHES);
-      EPHOST_RETURN_IF_ERROR(graphs.write_outline(graph, *request.mutable_graph()));
+      // An address in the host is none in the worker.
+      request.add_numbers(to_memory);
+      request.add_numbers(to_memory == 0 ? 0 : reinterpret_cast<uint64_t>(to));
+      request.add_numbers(from_memory);
+      request.add_numbers(from_memory == 0 ? 0 : reinterpret_cast<uint64_t>(from));
+      request.add_numbers(size);
+      std::byte* staged = nullptr;
+      if (to_memory == 0 || from_memory == 0) {
+        const void* const host = to_memory == 0 ? to : from;
+        EPHOST_ASSIGN_OR_RETURN(
+            staged, place_copied({static_cast<const std::byte*>(host), static_cast<size_t>(size)},
+                                 to_memory == 0, *channel, outgoing,
+                                 *request.mutable_data()->mutable_shared()));
+      }
       EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
-                              provider.call(request, outgoing, {.graphs = &graphs}));
-      for (const wire::Wish& wish : answer.wishes()) {
-        Storage storage;
-        const int32_t code = wishes->api->add(
-            wishes, wish.nodes().data(), static_cast<uint64_t>(wish.nodes_size()),
-            read(wish.symbols(), storage), static_cast<uint64_t>(wish.symbols_size()), error);
-        if (code != EPH_OK) return code;
+                              provider.call_by(*channel, request, outgoing));
+      if (to_memory == 0 && answer.code() == EPH_OK) {
+        std::memcpy(to, staged, static_cast<size_t>(size));
       }
       return take_code(answer, error);
     });
   }
 };
 
-void fill_remote_table(uint32_t slots, eph_graph_wishes_api& out) { fill_slots(slots, out); }
-void fill_remote_table(uint32_t slots, eph_profiling_api& out) { fill_slots(slots, out); }
-void fill_remote_table(uint32_t slots, eph_run_provider_api& out) { fill_slots(slots, out); }
-void fill_remote_table(uint32_t slots, eph_shapes_provider_api& out) { fill_slots(slots, out); }
-void fill_remote_table(uint32_t slots, eph_shared_contexts_api& out) { fill_slots(slots, out); }
+void RemoteProvider::adopt(const wire::Provider& made) {
+  handle_ = made.handle();
+  for (const wire::Extension& extension : made.extensions()) {
+    plugin::ProviderExtensions::find(extension.id(), [&]<class Table>() {
+      fill_slots(extension.slots(), std::get<std::optional<Table>>(extensions_).emplace());
+    });
+  }
+}
+
+const void* RemoteProvider::extension(std::string_view id) const {
+  const void* found = nullptr;
+  plugin::ProviderExtensions::find(id, [&]<class Table>() {
+    const auto& table = std::get<std::optional<Table>>(extensions_);
+    if (table) found = &*table;
+  });
+  return found;
+}
 
 }  // namespace ephost::worker

@@ -9,6 +9,7 @@
 #include "host/base/text.h"
 #include "host/plugin/adopt.h"
 #include "host/worker/protocol/arena_message.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/tables/remote_tables.h"
 
 namespace ephost::worker {
@@ -74,7 +75,7 @@ int32_t RemoteOperators::infer(const eph_operator_def* self, eph_inference* infe
     HostGraphs graphs(outgoing);
     const ArenaMessage<wire::Request> message;
     wire::Request& request = *message;
-    request.set_call(wire::OPERATOR_INFER);
+    request.set_call(kInfer);
     request.set_node(definition.index);
     eph_node_info node = {};
     node.struct_size = sizeof(node);

@@ -1,12 +1,10 @@
 // The functions of providers.
-#include "host/worker/tables/remote_provider.h"
-
 #include <algorithm>
 #include <cstring>
 #include <span>
 
-#include "host/plugin/adopt.h"
 #include "host/worker/protocol/arena_message.h"
+#include "host/worker/tables/remote_call.h"
 
 namespace ephost::worker {
 
@@ -21,31 +19,6 @@ Result<wire::Answer> RemoteProvider::call_by(HostChannel& channel, wire::Request
                                              Outgoing& outgoing) {
   request.set_provider(handle_);
   return worker_->call_by(channel, request, outgoing, {.host = &host_});
-}
-
-void RemoteProvider::adopt(const wire::Provider& made) {
-  handle_ = made.handle();
-  for (const wire::Extension& extension : made.extensions()) {
-    const std::string& id = extension.id();
-    const uint32_t slots = extension.slots();
-    if (id == EPH_EXT_RUN) fill_remote_table(slots, runs_.emplace());
-    if (id == EPH_EXT_SHAPES) fill_remote_table(slots, shapes_.emplace());
-    if (id == EPH_EXT_DEVICE_MEMORY) fill_remote_table(slots, memory_.emplace());
-    if (id == EPH_EXT_SHARED_CONTEXTS) fill_remote_table(slots, contexts_.emplace());
-    if (id == EPH_EXT_PROFILING) fill_remote_table(slots, profiling_.emplace());
-    if (id == EPH_EXT_GRAPH_WISHES) fill_remote_table(slots, wishes_.emplace());
-  }
-}
-
-const void* RemoteProvider::extension(std::string_view id) const {
-  const auto offer = [](const auto& table) -> const void* { return table ? &*table : nullptr; };
-  if (id == EPH_EXT_RUN) return offer(runs_);
-  if (id == EPH_EXT_SHAPES) return offer(shapes_);
-  if (id == EPH_EXT_DEVICE_MEMORY) return offer(memory_);
-  if (id == EPH_EXT_SHARED_CONTEXTS) return offer(contexts_);
-  if (id == EPH_EXT_PROFILING) return offer(profiling_);
-  if (id == EPH_EXT_GRAPH_WISHES) return offer(wishes_);
-  return nullptr;
 }
 
 Status RemoteProvider::refer_payload(eph_bytes payload, Outgoing& outgoing, wire::Shared& out) {
@@ -72,27 +45,6 @@ using Api = eph_provider_api;
 
 namespace {
 
-int32_t list_devices(const eph_provider_api* self, wire::Call which, const eph_host* host,
-                     eph_device_list* list, eph_error* error) noexcept {
-  return answer_call(error, [&]() -> Result<int32_t> {
-    const auto& table = static_cast<const RemoteTable&>(*self);
-    EPHOST_ASSIGN_OR_RETURN(const auto worker, table.workers.front());
-    const HostTables tables(host);
-    Outgoing outgoing(worker->regions());
-    wire::Request request;
-    request.set_call(which);
-    EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
-                            worker->call(request, outgoing, {.host = &tables}));
-    Storage storage;
-    for (const wire::Device& given : answer.devices()) {
-      const eph_device device = read(given, storage);
-      const int32_t code = list->api->add(list, &device, error);
-      if (code != EPH_OK) return code;
-    }
-    return take_code(answer, error);
-  });
-}
-
 int32_t replay_claim(const wire::Claim& claim, eph_claims* claims, eph_error* error) {
   switch (claim.kind()) {
     case wire::Claim::NODE:
@@ -116,43 +68,6 @@ int32_t replay_claim(const wire::Claim& claim, eph_claims* claims, eph_error* er
 }  // namespace
 
 template <>
-struct Remote<&Api::get_devices> {
-  static int32_t call(const Api* self, const eph_host* host, eph_device_list* list,
-                      eph_error* error) noexcept {
-    return list_devices(self, wire::PROVIDER_GET_DEVICES, host, list, error);
-  }
-};
-template <>
-struct Remote<&Api::list_targets> {
-  static int32_t call(const Api* self, const eph_host* host, eph_device_list* list,
-                      eph_error* error) noexcept {
-    return list_devices(self, wire::PROVIDER_LIST_TARGETS, host, list, error);
-  }
-};
-
-template <>
-struct Remote<&Api::validate> {
-  static int32_t call(const Api* self, const eph_host* host, const eph_device* device,
-                      eph_string text, int32_t* out_verdict, eph_error* error) noexcept {
-    *out_verdict = 0;
-    return answer_call(error, [&]() -> Result<int32_t> {
-      const auto& table = static_cast<const RemoteTable&>(*self);
-      EPHOST_ASSIGN_OR_RETURN(const auto worker, table.workers.front());
-      const HostTables tables(host);
-      Outgoing outgoing(worker->regions());
-      wire::Request request;
-      request.set_call(wire::PROVIDER_VALIDATE);
-      write(*device, *request.mutable_device());
-      request.set_text(copy(text));
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
-                              worker->call(request, outgoing, {.host = &tables}));
-      *out_verdict = answer.verdict();
-      return take_code(answer, error);
-    });
-  }
-};
-
-template <>
 struct Remote<&Api::create> {
   static int32_t call(const Api* self, const eph_host* host, const eph_provider_config* config,
                       eph_provider** out_provider, eph_error* error) noexcept {
@@ -162,7 +77,7 @@ struct Remote<&Api::create> {
       EPHOST_ASSIGN_OR_RETURN(auto worker, table.workers.for_provider());
       auto provider = std::make_unique<RemoteProvider>(worker, host);
       wire::Request request;
-      request.set_call(wire::PROVIDER_CREATE);
+      request.set_call(kCall<&Api::create>);
       write_config(*config, provider->host(), *request.mutable_create());
       Outgoing outgoing(worker->regions());
       EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, provider->call(request, outgoing));
@@ -200,7 +115,7 @@ struct Remote<&Api::destroy> {
   static void call(eph_provider* handle) noexcept {
     if (handle == nullptr) return;
     const std::unique_ptr<RemoteProvider> own(&RemoteProvider::self(handle));
-    own->call_release(wire::PROVIDER_DESTROY, [](wire::Request&) {});
+    own->call_release(kCall<&Api::destroy>, [](wire::Request&) {});
   }
 };
 
@@ -214,7 +129,7 @@ struct Remote<&Api::get_capability> {
       HostGraphs graphs(outgoing);
       const ArenaMessage<wire::Request> message;
       wire::Request& request = *message;
-      request.set_call(wire::PROVIDER_GET_CAPABILITY);
+      request.set_call(kCall<&Api::get_capability>);
       wire::Graph& written = *request.mutable_graph();
       EPHOST_RETURN_IF_ERROR(graphs.write_all(graph, written));
       const Subjects subjects = {
@@ -231,25 +146,6 @@ struct Remote<&Api::get_capability> {
 };
 
 template <>
-struct Remote<&Api::get_kernels> {
-  static int32_t call(eph_provider* handle, const eph_kernel_def** out_kernels, uint64_t* out_count,
-                      eph_error* error) noexcept {
-    *out_kernels = nullptr;
-    *out_count = 0;
-    return answer_call(error, [&]() -> Result<int32_t> {
-      RemoteProvider& provider = RemoteProvider::self(handle);
-      EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, provider.call(wire::PROVIDER_GET_KERNELS));
-      const wire::Answer& kept = provider.keep(std::move(answer));
-      *out_kernels = read_all<eph_kernel_def>(
-          kept.kernels(), provider.storage(),
-          [&](const wire::Kernel& kernel) { return read(kernel, provider.storage()); });
-      *out_count = static_cast<uint64_t>(kept.kernels_size());
-      return take_code(kept, error);
-    });
-  }
-};
-
-template <>
 struct Remote<&Api::create_kernel> {
   static int32_t call(eph_provider* handle, const eph_graph* graph, uint32_t node,
                       eph_computation** out_computation, eph_error* error) noexcept {
@@ -260,7 +156,7 @@ struct Remote<&Api::create_kernel> {
       HostGraphs graphs(outgoing);
       const ArenaMessage<wire::Request> message;
       wire::Request& request = *message;
-      request.set_call(wire::PROVIDER_CREATE_KERNEL);
+      request.set_call(kCall<&Api::create_kernel>);
       request.set_node(node);
       EPHOST_RETURN_IF_ERROR(graphs.write_one(graph, node, *request.mutable_graph()));
       EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
@@ -285,7 +181,7 @@ struct Remote<&Api::compile> {
       HostGraphs graphs(outgoing);
       const ArenaMessage<wire::Request> message;
       wire::Request& request = *message;
-      request.set_call(wire::PROVIDER_COMPILE);
+      request.set_call(kCall<&Api::compile>);
       expect(partitions, stride, count, graphs);
       const auto* at = reinterpret_cast<const std::byte*>(partitions);
       for (uint64_t i = 0; i < count; ++i, at += stride) {
@@ -355,41 +251,13 @@ struct Remote<&Api::get_ep_context_nodes> {
       RemoteProvider& provider = RemoteProvider::self(handle);
       Outgoing outgoing(provider.worker().regions());
       wire::Request request;
-      request.set_call(wire::PROVIDER_GET_EP_CONTEXT_NODES);
+      request.set_call(kCall<&Api::get_ep_context_nodes>);
       for (uint64_t i = 0; i < count; ++i) {
         request.add_computations(RemoteComputation::self(computations[i]).facts.computation);
       }
       EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
                               provider.call(request, outgoing, {.writer = writer}));
       return take_code(answer, error);
-    });
-  }
-};
-
-template <>
-struct Remote<&Api::get_compatibility> {
-  static int32_t call(eph_provider* handle, eph_string* out_text, eph_error* error) noexcept {
-    *out_text = {};
-    return answer_call(error, [&]() -> Result<int32_t> {
-      RemoteProvider& provider = RemoteProvider::self(handle);
-      EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, provider.call(wire::PROVIDER_GET_COMPATIBILITY));
-      const wire::Answer& kept = provider.keep(std::move(answer));
-      *out_text = text_of(kept.text());
-      return take_code(kept, error);
-    });
-  }
-};
-
-template <>
-struct Remote<&Api::describe> {
-  static int32_t call(eph_provider* handle, eph_provider_info* out, eph_error* error) noexcept {
-    return answer_call(error, [&]() -> Result<int32_t> {
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer,
-                              RemoteProvider::self(handle).call(wire::PROVIDER_DESCRIBE));
-      eph_provider_info info = {};
-      info.max_concurrent = answer.max_concurrent();
-      const int32_t filled = plugin::fill(info, out);
-      return filled == EPH_OK ? take_code(answer, error) : filled;
     });
   }
 };

@@ -31,27 +31,16 @@ class RemoteProvider {
   Result<wire::Answer> call_by(HostChannel& channel, wire::Request& request, Outgoing& outgoing);
   // One that refers to no shared memory. `state` adds to the request what the call is about.
   template <class State>
-  Result<wire::Answer> call(wire::Call which, State state) {
+  Result<wire::Answer> call(uint32_t which, State state) {
     wire::Request request;
     request.set_call(which);
     state(request);
     Outgoing outgoing(worker_->regions());
     return call(request, outgoing);
   }
-  Result<wire::Answer> call(wire::Call which) {
-    return call(which, [](wire::Request&) {});
-  }
-  // For functions that give nothing but a code.
-  template <class State>
-  int32_t call_for_code(wire::Call which, eph_error* error, State state) noexcept {
-    return answer_call(error, [&]() -> Result<int32_t> {
-      EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, call(which, state));
-      return take_code(answer, error);
-    });
-  }
   // For functions that cannot fail: whatever becomes of the worker, what they release is gone.
   template <class State>
-  void call_release(wire::Call which, State state) noexcept {
+  void call_release(uint32_t which, State state) noexcept {
     answer_call(nullptr, [&]() -> Result<int32_t> {
       EPHOST_RETURN_IF_ERROR(call(which, state).status());
       return EPH_OK;
@@ -62,7 +51,9 @@ class RemoteProvider {
   void adopt(const wire::Provider& made);
   // The table of an extension that the provider has, or null.
   [[nodiscard]] const void* extension(std::string_view id) const;
-  [[nodiscard]] bool has_device_memory() const { return memory_.has_value(); }
+  [[nodiscard]] bool has_device_memory() const {
+    return std::get<std::optional<eph_device_memory_api>>(extensions_).has_value();
+  }
 
   // An answer whose content a record points to as long as the provider lives.
   wire::Answer& keep(wire::Answer answer) {
@@ -79,12 +70,7 @@ class RemoteProvider {
   const std::shared_ptr<Worker> worker_;
   const HostTables host_;
   uint64_t handle_ = 0;
-  std::optional<eph_run_provider_api> runs_;
-  std::optional<eph_shapes_provider_api> shapes_;
-  std::optional<eph_device_memory_api> memory_;
-  std::optional<eph_shared_contexts_api> contexts_;
-  std::optional<eph_profiling_api> profiling_;
-  std::optional<eph_graph_wishes_api> wishes_;
+  plugin::ProviderExtensions::TupleOf<std::optional> extensions_;
   std::mutex mutex_;  // guards what follows
   std::deque<wire::Answer> answers_;
   std::map<const void*, SharedMemory> payloads_;
@@ -109,20 +95,5 @@ struct RemoteComputation : eph_computation {
 // What a worker made; null if it made none.
 [[nodiscard]] eph_computation* adopt_computation(RemoteProvider& provider,
                                                  const wire::Computation& made);
-
-// The function of a slot, as `call`. Each is defined beside the `fill_remote_table` of its table.
-template <auto Member>
-struct Remote;
-
-template <class Table>
-void fill_slots(uint32_t slots, Table& out) {
-  out = {};
-  out.struct_size = sizeof(out);
-  uint32_t bit = 0;
-  layers::for_each_slot<Table>([&]<auto Member>() {
-    if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
-    ++bit;
-  });
-}
 
 }  // namespace ephost::worker

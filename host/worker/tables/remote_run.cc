@@ -1,12 +1,10 @@
 #include "host/worker/tables/remote_run.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string>
 
-#include "host/base/format.h"
-#include "host/worker/protocol/error_text.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/protocol/tensor_bytes.h"
 #include "host/worker/tables/host_graphs.h"
@@ -230,197 +228,12 @@ void RemoteRun::write_plain(std::span<std::byte> out) const {
 }
 
 void RemoteRun::write_request(wire::Request& out) {
-  out.set_call(wire::COMPUTATION_COMPUTE);
+  out.set_call(kCall<&eph_computation_api::compute>);
   out.set_computation(facts_.computation);
   std::string& plain = *out.mutable_plain_run();
   plain.resize(plain_size());
   write_plain(std::as_writable_bytes(std::span(plain)));
   for (wire::Value& value : structured_) out.add_values()->Swap(&value);
-}
-
-// Memory for an output of its own, which becomes larger rarely where the worker asks again and
-// again.
-Status RemoteRun::reserve_late(uint32_t output, uint64_t size) {
-  if (late_.size() <= output) late_.resize(run_.output_count);
-  Late& late = late_[output];
-  if (late.size >= size) return {};
-  const uint64_t wanted = late.size == 0 ? size : std::bit_ceil(size);
-  EPHOST_ASSIGN_OR_RETURN(
-      late.place, channel_.staging().take(static_cast<size_t>(wanted), staging_alignment()));
-  late.size = wanted;
-  return {};
-}
-
-// Memory for an output whose size became known within the call.
-Status RemoteRun::place_late(uint32_t output, wire::Answer& out) {
-  eph_value& value = *run_.outputs[output];
-  // What was staged for it before is that of other memory.
-  std::erase_if(copies_, [&](const CopyBack& copy) { return copy.to == &value; });
-  std::vector<int64_t> extents;
-  PlainValue plain = frame(value, extents);
-  plain.form = PlainForm::kShared;
-  if (value.memory != 0) {
-    plain.form = PlainForm::kAddress;
-    plain.offset = reinterpret_cast<uint64_t>(value.data);
-  } else if (value.byte_size != 0 && is_numeric(value)) {
-    EPHOST_RETURN_IF_ERROR(reserve_late(output, value.byte_size));
-    const SharedPlace& place = late_[output].place;
-    if (!outgoing_.refer(place.region)) return Status(StatusCode::kFail, "too many regions");
-    plain.region = place.region->id;
-    plain.offset = place.offset;
-    copies_.push_back({place.region->bytes.data() + place.offset, &value,
-                       static_cast<std::byte*>(value.data), static_cast<size_t>(value.byte_size)});
-  }
-  std::string& bytes = *out.mutable_plain_value();
-  bytes.assign(reinterpret_cast<const char*>(&plain), sizeof(plain));
-  bytes.append(reinterpret_cast<const char*>(extents.data()), extents.size() * sizeof(int64_t));
-  return {};
-}
-
-Result<const eph_value*> RemoteRun::value_of(uint32_t number) const {
-  if (number == 0 || number > numbered_.size()) {
-    return worker_fault(formatted("names value {} of a run, which does not exist", number));
-  }
-  return numbered_[number - 1];
-}
-
-Status RemoteRun::take_contents(const wire::Callback& callback) {
-  for (const wire::TensorContent& content : callback.contents()) {
-    const uint32_t number = content.number();
-    eph_value* const tensor = number == 0 || number > made_.size() ? nullptr : made_[number - 1];
-    const std::string& bytes = content.content();
-    if (tensor == nullptr || !is_numeric(*tensor) || content.offset() > tensor->byte_size ||
-        bytes.size() > tensor->byte_size - content.offset()) {
-      return worker_fault(formatted(
-          "wrote {} bytes at {} of value {} of a run, which is not a tensor that has them",
-          bytes.size(), content.offset(), number));
-    }
-    if (!bytes.empty()) {
-      std::memcpy(static_cast<std::byte*>(tensor->data) + content.offset(), bytes.data(),
-                  bytes.size());
-    }
-  }
-  return {};
-}
-
-// What the host will need for what the callback asks for.
-Status RemoteRun::take_memory(const wire::Callback& callback, std::span<const int64_t> shape) {
-  switch (callback.asked()) {
-    case wire::RUN_ALLOCATE_OUTPUT:
-      return allowance_.take_output(callback.index(), callback.element_type(), shape);
-    case wire::RUN_MAKE_TENSOR:
-      return allowance_.take_tensor(callback.element_type(), shape);
-    case wire::RUN_SET_STRING:
-    case wire::RUN_SET_ELEMENT:
-      return allowance_.take(callback.text().size());
-    case wire::RUN_MAKE_SEQUENCE: {
-      const auto inserted = static_cast<uint64_t>(callback.numbers_size());
-      if (callback.number() == 0) return allowance_.take(inserted * sizeof(eph_value));
-      EPHOST_ASSIGN_OR_RETURN(const eph_value* const base, value_of(callback.number()));
-      return allowance_.take(base->byte_size + inserted * sizeof(eph_value));
-    }
-    default:
-      return {};
-  }
-}
-
-Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
-  EPHOST_RETURN_IF_ERROR(take_contents(callback));
-  const eph_run_api& api = *run_.api;
-  const std::vector<int64_t> shape(callback.shape().begin(), callback.shape().end());
-  const eph_string text = text_of(callback.text());
-  if (const Status taken = take_memory(callback, shape); taken.code() == StatusCode::kOutOfMemory) {
-    out.set_code(EPH_OUT_OF_MEMORY);
-    out.set_has_message(true);
-    out.set_message(taken.message());
-    return {};
-  }
-  ErrorText error;
-  int32_t code = EPH_OK;
-  const auto number = [&](const eph_value* value, eph_value* tensor) {
-    numbered_.push_back(value);
-    made_.push_back(tensor);
-    out.set_number(static_cast<uint32_t>(numbered_.size()));
-  };
-  switch (callback.asked()) {
-    case wire::RUN_ALLOCATE_OUTPUT:
-      code = api.allocate_output(&run_, callback.index(), callback.element_type(), shape.data(),
-                                 static_cast<uint32_t>(shape.size()), &error);
-      if (code == EPH_OK) {
-        const Status placed = place_late(callback.index(), out);
-        code = static_cast<int32_t>(placed.code());
-        if (!placed.ok()) error.api->set_message(&error, text_of(placed.message()));
-      }
-      break;
-    case wire::RUN_SET_STRING:
-      code = api.set_string(&run_, callback.index(), callback.element(), text, &error);
-      break;
-    case wire::RUN_WRITE_TENSORS:
-      break;
-    case wire::RUN_MAKE_TENSOR: {
-      eph_value* made = nullptr;
-      code = api.make_tensor(&run_, callback.element_type(), shape.data(),
-                             static_cast<uint32_t>(shape.size()), &made, &error);
-      if (code == EPH_OK) {
-        number(made, made);
-        wire::Value& frame = *out.mutable_value();
-        frame.set_element_type(made->element_type);
-        frame.set_byte_size(made->byte_size);
-      }
-      break;
-    }
-    case wire::RUN_SET_ELEMENT: {
-      EPHOST_ASSIGN_OR_RETURN(const eph_value* const tensor, value_of(callback.number()));
-      code =
-          api.set_element(&run_, const_cast<eph_value*>(tensor), callback.element(), text, &error);
-      break;
-    }
-    case wire::RUN_MAKE_SEQUENCE: {
-      const eph_value* base = nullptr;
-      if (callback.number() != 0) {
-        EPHOST_ASSIGN_OR_RETURN(base, value_of(callback.number()));
-      }
-      std::vector<const eph_value*> inserted;
-      for (const uint32_t value : callback.numbers()) {
-        EPHOST_ASSIGN_OR_RETURN(const eph_value* const part, value_of(value));
-        inserted.push_back(part);
-      }
-      const eph_value* made = nullptr;
-      code = api.make_sequence(&run_, base, callback.position(), callback.removed(),
-                               inserted.data(), inserted.size(), &made, &error);
-      if (code == EPH_OK) number(made, nullptr);
-      break;
-    }
-    case wire::RUN_MAKE_MAP: {
-      if (callback.numbers_size() != 2) return worker_fault("makes a map without keys or values");
-      EPHOST_ASSIGN_OR_RETURN(const eph_value* const keys, value_of(callback.numbers(0)));
-      EPHOST_ASSIGN_OR_RETURN(const eph_value* const values, value_of(callback.numbers(1)));
-      const eph_value* made = nullptr;
-      code = api.make_map(&run_, keys, values, &made, &error);
-      if (code == EPH_OK) number(made, nullptr);
-      break;
-    }
-    case wire::RUN_SET_OUTPUT: {
-      const eph_value* value = nullptr;
-      if (callback.number() != 0) {
-        EPHOST_ASSIGN_OR_RETURN(value, value_of(callback.number()));
-      }
-      code = api.set_output(&run_, callback.index(), value, &error);
-      // The output is complete; what is staged for it is not.
-      if (code == EPH_OK) {
-        std::erase_if(copies_, [&](const CopyBack& copy) {
-          return copy.to == run_.outputs[callback.index()];
-        });
-      }
-      break;
-    }
-    default:
-      return worker_fault(formatted("asks {} of a run", static_cast<int>(callback.asked())));
-  }
-  out.set_code(code);
-  out.set_has_message(error.is_set());
-  out.set_message(error.text());
-  return {};
 }
 
 // An output that was allocated or set meanwhile has other memory by now: the worker's is that of

@@ -94,9 +94,23 @@ class RemoteRun {
   [[nodiscard]] uint64_t staging_alignment() const;
   Status reserve_late(uint32_t output, uint64_t size);
   Status place_late(uint32_t output, wire::Answer& out);
+
+  // remote_run_calls.cc. A failure breaks the protocol; what the run says is the code.
   Status take_contents(const wire::Callback& callback);
   Status take_memory(const wire::Callback& callback, std::span<const int64_t> shape);
   Result<const eph_value*> value_of(uint32_t number) const;
+  Result<const eph_value*> value_or_none(uint32_t number) const;
+  // Gives a number to a value that was made in the call; `tensor`: what the worker may write of it.
+  void number(const eph_value* value, eph_value* tensor, wire::Answer& out);
+  Result<int32_t> call(const wire::Callback& callback, wire::Answer& out, eph_error& error);
+  int32_t allocate_output(const wire::Callback& callback, std::span<const int64_t> shape,
+                          wire::Answer& out, eph_error& error);
+  int32_t make_tensor(const wire::Callback& callback, std::span<const int64_t> shape,
+                      wire::Answer& out, eph_error& error);
+  Result<int32_t> make_sequence(const wire::Callback& callback, wire::Answer& out,
+                                eph_error& error);
+  Result<int32_t> make_map(const wire::Callback& callback, wire::Answer& out, eph_error& error);
+  Result<int32_t> set_output(const wire::Callback& callback, eph_error& error);
 
   eph_run& run_;
   const RunFacts& facts_;

@@ -1,14 +1,8 @@
-// The tables of a plugin in a worker. Each function of the plugin interface has a `Remote`; one
-// without does not compile (remote_provider.h).
+// The tables of a plugin in a worker. Their functions are made of the list of slots
+// (remote_call.h).
 #pragma once
 
-#include <ephost/ext/device_memory.h>
-#include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
-#include <ephost/ext/profiling.h>
-#include <ephost/ext/run.h>
-#include <ephost/ext/shapes.h>
-#include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
@@ -24,9 +18,9 @@
 
 #include "host/base/status_kinds.h"
 #include "host/base/thrown.h"
-#include "host/layers/decorate/slots.h"
 #include "host/manifest/search.h"
 #include "host/plugin/negotiate.h"
+#include "host/plugin/slots.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/tables/worker.h"
 
@@ -62,13 +56,7 @@ struct RemoteTable : eph_provider_api {
 
 // Makes `out` a table of the functions whose bits are set in `slots`, without names.
 void fill_remote_table(uint32_t slots, eph_computation_api& out);
-void fill_remote_table(uint32_t slots, eph_device_memory_api& out);
-void fill_remote_table(uint32_t slots, eph_graph_wishes_api& out);
-void fill_remote_table(uint32_t slots, eph_profiling_api& out);
 void fill_remote_table(uint32_t slots, eph_provider_api& out);
-void fill_remote_table(uint32_t slots, eph_run_provider_api& out);
-void fill_remote_table(uint32_t slots, eph_shapes_provider_api& out);
-void fill_remote_table(uint32_t slots, eph_shared_contexts_api& out);
 
 // The definitions of operators, whose `infer` runs in a worker.
 class RemoteOperators : public eph_operators_api {

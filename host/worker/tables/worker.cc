@@ -10,6 +10,7 @@
 #include "host/base/log.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/error_text.h"
 #include "host/worker/protocol/records.h"
 #include "host/worker/tables/incoming.h"
@@ -20,9 +21,10 @@ namespace {
 
 eph_string id_of(const char* text) { return {text, std::char_traits<char>::length(text)}; }
 
-bool is_probe(wire::Call call) {
-  return call == wire::LOAD || call == wire::PROVIDER_GET_DEVICES ||
-         call == wire::PROVIDER_LIST_TARGETS || call == wire::PROVIDER_VALIDATE;
+bool is_probe(uint32_t call) {
+  using Api = eph_provider_api;
+  return call == kLoad || call == kCall<&Api::get_devices> || call == kCall<&Api::list_targets> ||
+         call == kCall<&Api::validate>;
 }
 
 LoggingLevel level_of(int32_t severity) {
@@ -94,7 +96,7 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   if (options.health != nullptr) options.health->add(started->state());
   std::shared_ptr<Worker> worker(new Worker(plugin.manifest.name, std::move(started), options));
   wire::Request request;
-  request.set_call(wire::LOAD);
+  request.set_call(kLoad);
   wire::Load& load = *request.mutable_load();
   load.set_manifest(plugin.manifest.file.native());
   load.set_manifest_text(plugin.text);
@@ -113,12 +115,12 @@ Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugi
   return worker;
 }
 
-CallOptions Worker::options_for(wire::Call call) const {
+CallOptions Worker::options_for(uint32_t call) const {
   CallOptions options;
   if (is_probe(call)) {
     options.limit = options_.calls.probe;
     options.limit_name = "session.isolation.probe_limit";
-  } else if (call == wire::COMPUTATION_COMPUTE) {
+  } else if (call == kCall<&eph_computation_api::compute>) {
     options.limit = options_.calls.run;
     options.limit_name = "session.isolation.run_limit";
   } else {
@@ -155,17 +157,51 @@ Status Worker::take_posted(const Message& message, const HostTables* host) const
   return worker_fault(formatted("a post of {}", static_cast<int>(posted.asked())));
 }
 
+namespace {
+
+// What was removed meanwhile holds no constants.
+void release_constants(const wire::Callback& callback, const Outgoing& outgoing,
+                       const HostTables& host) {
+  const wire::Shared& place = callback.shared();
+  const SharedRegionPtr region = outgoing.find(place.region());
+  if (region == nullptr || place.offset() > region->bytes.size() ||
+      callback.size() > region->bytes.size() - place.offset()) {
+    return;
+  }
+  host.constants->release(host.host, region->bytes.data() + place.offset(), callback.size());
+}
+
+// What is asked of eph_context_writer.
+int32_t call_writer(const wire::Callback& callback, eph_context_writer* writer, wire::Answer& out,
+                    eph_error& error) {
+  if (callback.asked() == wire::WRITER_BEGIN_PAYLOAD) {
+    uint32_t payload = 0;
+    const int32_t code =
+        writer->api->begin_payload(writer, text_of(callback.text()), &payload, &error);
+    out.set_number(payload);
+    return code;
+  }
+  if (callback.asked() == wire::WRITER_WRITE) {
+    return writer->api->write(writer, callback.payload(), callback.data().data(),
+                              callback.data().size(), &error);
+  }
+  Storage storage;
+  const eph_context_node node = read(callback.context_node(), storage);
+  return writer->api->add_node(writer, &node, &error);
+}
+
+}  // namespace
+
 Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& outgoing,
                                const Subjects& subjects, RemoteRun* run, wire::Answer& out) const {
   const HostTables* const host = subjects.host;
-  const auto asked = callback.asked();
   const auto missing = [&] {
-    return worker_fault(
-        formatted("asks {} in a call that has nothing to do with it", static_cast<int>(asked)));
+    return worker_fault(formatted("asks {} in a call that has nothing to do with it",
+                                  static_cast<int>(callback.asked())));
   };
   ErrorText error;
   int32_t code = EPH_OK;
-  switch (asked) {
+  switch (callback.asked()) {
     case wire::HOST_LOG:
     case wire::PROGRESS_REPORT:
       (void)take_note(callback, host);
@@ -174,18 +210,10 @@ Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& o
       if (host == nullptr || host->progress == nullptr) break;
       code = host->progress->is_cancelled(host->host);
       break;
-    case wire::CONSTANTS_RELEASE: {
+    case wire::CONSTANTS_RELEASE:
       if (host == nullptr || host->constants == nullptr) break;
-      const SharedRegionPtr region = outgoing.find(callback.shared().region());
-      // What was removed meanwhile holds no constants.
-      if (region == nullptr || callback.shared().offset() > region->bytes.size() ||
-          callback.size() > region->bytes.size() - callback.shared().offset()) {
-        break;
-      }
-      host->constants->release(host->host, region->bytes.data() + callback.shared().offset(),
-                               callback.size());
+      release_constants(callback, outgoing, *host);
       break;
-    }
     case wire::READ_GRAPH:
     case wire::READ_CONSTANT:
     case wire::GRAPH_GET_ONNX:
@@ -198,33 +226,17 @@ Status Worker::answer_callback(const wire::Callback& callback, const Outgoing& o
         out.mutable_text()->push_back(has ? 1 : 0);
       }
       break;
-    case wire::WRITER_BEGIN_PAYLOAD: {
-      if (subjects.writer == nullptr) return missing();
-      uint32_t payload = 0;
-      code = subjects.writer->api->begin_payload(subjects.writer, text_of(callback.text()),
-                                                 &payload, &error);
-      out.set_number(payload);
-      break;
-    }
+    case wire::WRITER_BEGIN_PAYLOAD:
     case wire::WRITER_WRITE:
+    case wire::WRITER_ADD_NODE:
       if (subjects.writer == nullptr) return missing();
-      code = subjects.writer->api->write(subjects.writer, callback.payload(),
-                                         callback.data().data(), callback.data().size(), &error);
+      code = call_writer(callback, subjects.writer, out, error);
       break;
-    case wire::WRITER_ADD_NODE: {
-      if (subjects.writer == nullptr) return missing();
-      Storage storage;
-      const eph_context_node node = read(callback.context_node(), storage);
-      code = subjects.writer->api->add_node(subjects.writer, &node, &error);
-      break;
-    }
     default:
       if (run == nullptr) return missing();
       return run->answer(callback, out);
   }
-  out.set_code(code);
-  out.set_has_message(error.is_set());
-  out.set_message(error.text());
+  set_code(code, error, out);
   return {};
 }
 
@@ -288,7 +300,7 @@ Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state
     return on_callback(message, outgoing, subjects, &remote);
   };
   const auto is_cancelled = [&] { return run.api->is_cancelled(&run) != 0; };
-  CallOptions options = options_for(wire::COMPUTATION_COMPUTE);
+  CallOptions options = options_for(kCall<&eph_computation_api::compute>);
   const auto posted = [&](Message message) { return take_posted(message, subjects.host); };
   options.on_callback = callback;
   options.on_posted = posted;

@@ -70,7 +70,7 @@ class Worker {
  private:
   Worker(std::string name, std::unique_ptr<WorkerProcess> process, const IsolationOptions& options)
       : name_(std::move(name)), options_(options), process_(std::move(process)) {}
-  [[nodiscard]] CallOptions options_for(wire::Call call) const;
+  [[nodiscard]] CallOptions options_for(uint32_t call) const;
   // Any thread of the plugin may log and report at any time, also while the host calls a function
   // that needs no provider. Then there is no `host`: the lines go to the log of the calling thread,
   // and the progress is that of nothing.

@@ -11,6 +11,7 @@
 
 #include "host/bridge/extensions/operator_definitions.h"
 #include "host/bridge/provider.h"
+#include "host/plugin/slots.h"
 #include "host/session/creation/pipeline.h"
 #include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
@@ -123,52 +124,26 @@ class WholeLife {
   std::string errors_;
 };
 
-// The names of faults that the faulty plugin knows.
-const char* const kSlots[] = {
-    "eph_plugin_preamble.get_api",
-    "eph_plugin_api.get_extension",
-    "eph_provider_api.get_devices",
-    "eph_provider_api.create",
-    "eph_provider_api.destroy",
-    "eph_provider_api.get_capability",
-    "eph_provider_api.get_kernels",
-    "eph_provider_api.create_kernel",
-    "eph_provider_api.compile",
-    "eph_provider_api.get_ep_context_nodes",
-    "eph_provider_api.get_compatibility",
-    "eph_provider_api.validate",
-    "eph_provider_api.list_targets",
-    "eph_provider_api.describe",
-    "eph_provider_api.get_extension",
-    "eph_computation_api.destroy",
-    "eph_computation_api.compute",
-    "eph_computation_api.describe",
-    "eph_computation_api.create_state",
-    "eph_computation_api.release_state",
-    "eph_shared_contexts_api.list_partitions",
-    "eph_graph_wishes_api.get_kept_operators",
-    "eph_run_provider_api.begin_run",
-    "eph_run_provider_api.end_run",
-    "eph_run_provider_api.set_options",
-    "eph_shapes_provider_api.set_profiles",
-    "eph_shapes_provider_api.get_wishes",
-    "eph_profiling_api.start",
-    "eph_profiling_api.stop",
-    "eph_device_memory_api.get_memories",
-    "eph_device_memory_api.describe",
-    "eph_device_memory_api.allocate",
-    "eph_device_memory_api.release",
-    "eph_device_memory_api.copy",
-    "eph_operators_api.get_operators",
-    "eph_operator_def.infer",
-};
+// The names of faults that the faulty plugin knows: the slots of a plugin.
+std::vector<std::string> all_slots() {
+  std::vector<std::string> names = {"eph_plugin_preamble.get_api", "eph_plugin_api.get_extension",
+                                    "eph_operators_api.get_operators", "eph_operator_def.infer"};
+  const auto add = [&]<class Table>() {
+    plugin::for_each_slot<Table>([&]<auto kMember>() {
+      names.push_back(std::string(plugin::TableSlots<Table>::kTable) + "." +
+                      std::string(plugin::kSlot<kMember>.name));
+    });
+  };
+  plugin::ProviderTables::for_each(add);
+  return names;
+}
 
 std::string slot_of(const std::string& place) { return place.substr(place.find('.') + 1); }
 
-class ThrowingSlotTest : public ::testing::TestWithParam<const char*> {};
+class ThrowingSlotTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ThrowingSlotTest, IsNamedWithItsProviderAndTheText) {
-  const Fault fault(std::string(GetParam()) + ":throw");
+  const Fault fault(GetParam() + ":throw");
   const LogCapture log;
   std::string errors = WholeLife().live();
   errors += log.text();
@@ -176,10 +151,9 @@ TEST_P(ThrowingSlotTest, IsNamedWithItsProviderAndTheText) {
   EXPECT_THAT(errors, HasSubstr("threw an exception (thrown by a test)"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Slots, ThrowingSlotTest, ::testing::ValuesIn(kSlots),
+INSTANTIATE_TEST_SUITE_P(Slots, ThrowingSlotTest, ::testing::ValuesIn(all_slots()),
                          [](const auto& slot) {
-                           return std::regex_replace(std::string(slot.param), std::regex("\\."),
-                                                     "_");
+                           return std::regex_replace(slot.param, std::regex("\\."), "_");
                          });
 
 TEST(PluginFaults, AProviderWithoutFaultsLivesItsWholeLifeWithoutAnError) {
@@ -196,7 +170,8 @@ TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
       "eph_context_writer_api", "eph_host_api",         "eph_device_list_api", "eph_constants_api",
       "eph_progress_api",       "eph_thread_pool_api",  "eph_name_list_api",   "eph_event_list_api",
       "eph_inference_api",      "eph_shape_wishes_api", "eph_layer_api"};
-  const std::set<std::string> known(std::begin(kSlots), std::end(kSlots));
+  const std::vector<std::string> slots = all_slots();
+  const std::set<std::string> known(slots.begin(), slots.end());
   std::set<std::string> found;
   const std::filesystem::path headers = EPHOST_SDK_HEADERS;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(headers)) {

@@ -26,11 +26,6 @@ eph_computation the_computation;
 
 // ---- The extensions -----------------------------------------------------------------------------
 
-int32_t list_partitions(eph_provider*, eph_bytes, eph_name_list*, eph_error*) noexcept {
-  return EPH_OK;
-}
-const eph_shared_contexts_api kSharedContexts = {sizeof(eph_shared_contexts_api), &list_partitions};
-
 int32_t get_memories(eph_provider*, const eph_memory** out, uint64_t* count, eph_error*) noexcept {
   *out = handed.memories.data();
   *count = handed.memories.size();
@@ -58,13 +53,6 @@ int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_
   return EPH_OK;
 }
 const eph_graph_wishes_api kGraphWishes = {sizeof(eph_graph_wishes_api), &get_kept_operators};
-
-int32_t get_wishes(eph_provider*, const eph_graph*, eph_shape_wishes*, eph_error*) noexcept {
-  return EPH_OK;
-}
-const eph_shapes_provider_api kShapes = {sizeof(eph_shapes_provider_api), nullptr, &get_wishes};
-
-const eph_run_provider_api kRuns = {sizeof(eph_run_provider_api)};
 
 int32_t start_profiling(eph_provider*, eph_error*) noexcept { return EPH_OK; }
 int32_t stop_profiling(eph_provider*, eph_event_list* list, eph_error* error) noexcept {
@@ -119,12 +107,8 @@ int32_t describe_provider(eph_provider*, eph_provider_info* out, eph_error*) noe
   return EPH_OK;
 }
 const void* get_extension(eph_provider*, eph_string id) noexcept {
-  const std::string_view name(id.data, id.size);
-  if (name == EPH_EXT_GRAPH_WISHES) return handed.graph_wishes;
-  if (name == EPH_EXT_SHAPES) return handed.shapes;
-  if (name == EPH_EXT_RUN) return handed.runs;
-  if (name == EPH_EXT_PROFILING) return handed.profiling;
-  return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
+  return std::string_view(id.data, id.size) == handed.extension.id ? handed.extension.table
+                                                                   : nullptr;
 }
 const void* get_plugin_extension(const eph_plugin_api*, eph_string id) noexcept {
   return std::string_view(id.data, id.size) == EPH_EXT_LAYER ? handed.layer : handed.operators;

@@ -5,18 +5,18 @@
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
-#include <ephost/ext/run.h>
-#include <ephost/ext/shapes.h>
-#include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
 #include <memory>
 #include <span>
+#include <string_view>
+#include <type_traits>
 
 #include "host/bridge/provider.h"
 #include "host/manifest/manifest.h"
 #include "host/plugin/negotiate.h"
+#include "host/plugin/slots.h"
 
 namespace ephost::bridge::testing {
 
@@ -29,17 +29,16 @@ struct Handed {
   const void* claim = nullptr;
   const void* context_node = nullptr;
   const void* plugin_api = nullptr;
-  const void* shared_contexts = nullptr;
-  const void* device_memory = nullptr;
-  const void* graph_wishes = nullptr;
-  const void* shapes = nullptr;
-  const void* runs = nullptr;
-  const void* profiling = nullptr;
   const void* event = nullptr;
   const void* provider_info = nullptr;
   const void* operators = nullptr;
   const void* operator_def = nullptr;
   const void* layer = nullptr;
+  // The only optional interface of the provider.
+  struct Extension {
+    std::string_view id;
+    const void* table = nullptr;
+  } extension;
   std::span<const eph_kernel_def> kernels;
   std::span<const eph_kept_operator> kept_operators;
   std::span<const eph_memory> memories;
@@ -48,14 +47,25 @@ extern Handed handed;
 
 // Tables with the plugin's slots.
 extern const eph_computation_api kComputation;
-extern const eph_shared_contexts_api kSharedContexts;
 extern const eph_device_memory_api kDeviceMemory;
 extern const eph_graph_wishes_api kGraphWishes;
-extern const eph_shapes_provider_api kShapes;
-extern const eph_run_provider_api kRuns;
 extern const eph_profiling_api kProfiling;
 extern const eph_operators_api kOperators;
 [[nodiscard]] eph_provider_api provider_table();
+// Tables of an optional interface: the plugin's own where the host asks more than that its functions are
+// there.
+template <class Table>
+Table sound_table() {
+  if constexpr (std::is_same_v<Table, eph_device_memory_api>) return kDeviceMemory;
+  Table table = {};
+  table.struct_size = sizeof(table);
+  plugin::for_each_slot<Table>([&]<auto kMember>() {
+    table.*kMember = []<class R, class... A>(R (*)(A...) noexcept) -> R (*)(A...) noexcept {
+      return [](A...) noexcept { return R(); };
+    }(table.*kMember);
+  });
+  return table;
+}
 inline constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
 
 // What a library would export.

@@ -44,7 +44,7 @@ Status with_provider(Use use) {
 
 Status with_computation(std::span<const eph_memory> memories = {}) {
   handed.memories = memories;
-  if (!memories.empty()) handed.device_memory = &kDeviceMemory;
+  if (!memories.empty()) handed.extension = {EPH_EXT_DEVICE_MEMORY, &kDeviceMemory};
   return with_provider([](Provider& provider, const GraphView& graph) {
     return provider.create_kernel(graph, 0).status();
   });
@@ -167,45 +167,9 @@ Status Crossing<eph_context_node>::hand_over(const void* given) {
   });
 }
 
-eph_shared_contexts_api Crossing<eph_shared_contexts_api>::sound() { return kSharedContexts; }
-Status Crossing<eph_shared_contexts_api>::hand_over(const void* given) {
-  handed = {.shared_contexts = given};
-  return create_provider().status();
-}
-
-eph_device_memory_api Crossing<eph_device_memory_api>::sound() { return kDeviceMemory; }
-Status Crossing<eph_device_memory_api>::hand_over(const void* given) {
-  handed = {.device_memory = given, .memories = kMemories};
-  return create_provider().status();
-}
-
-eph_graph_wishes_api Crossing<eph_graph_wishes_api>::sound() { return kGraphWishes; }
-Status Crossing<eph_graph_wishes_api>::hand_over(const void* given) {
-  handed = {.graph_wishes = given};
-  return create_provider().status();
-}
-
-eph_shapes_provider_api Crossing<eph_shapes_provider_api>::sound() { return kShapes; }
-Status Crossing<eph_shapes_provider_api>::hand_over(const void* given) {
-  handed = {.shapes = given};
-  return create_provider().status();
-}
-
-eph_run_provider_api Crossing<eph_run_provider_api>::sound() { return kRuns; }
-Status Crossing<eph_run_provider_api>::hand_over(const void* given) {
-  handed = {.runs = given};
-  return create_provider().status();
-}
-
-eph_profiling_api Crossing<eph_profiling_api>::sound() { return kProfiling; }
-Status Crossing<eph_profiling_api>::hand_over(const void* given) {
-  handed = {.profiling = given};
-  return create_provider().status();
-}
-
 eph_event Crossing<eph_event>::sound() { return {sizeof(eph_event)}; }
 Status Crossing<eph_event>::hand_over(const void* given) {
-  handed = {.profiling = &kProfiling, .event = given};
+  handed = {.event = given, .extension = {EPH_EXT_PROFILING, &kProfiling}};
   EPHOST_ASSIGN_OR_RETURN(const auto provider, create_provider());
   EPHOST_RETURN_IF_ERROR(provider->start_profiling());
   return provider->stop_profiling().problem;
@@ -272,12 +236,14 @@ Status Crossing<eph_type_rule>::hand_over(const eph_type_rule* entries, uint64_t
 }
 
 Status Crossing<eph_memory>::hand_over(const eph_memory* entries, uint64_t count) {
-  handed = {.device_memory = &kDeviceMemory, .memories = entries_at(entries, count)};
+  handed = {.extension = {EPH_EXT_DEVICE_MEMORY, &kDeviceMemory},
+            .memories = entries_at(entries, count)};
   return create_provider().status();
 }
 
 Status Crossing<eph_kept_operator>::hand_over(const eph_kept_operator* entries, uint64_t count) {
-  handed = {.graph_wishes = &kGraphWishes, .kept_operators = entries_at(entries, count)};
+  handed = {.extension = {EPH_EXT_GRAPH_WISHES, &kGraphWishes},
+            .kept_operators = entries_at(entries, count)};
   return create_provider().status();
 }
 

@@ -3,23 +3,16 @@
 // fixture.
 #pragma once
 
-#include <ephost/ext/constants.h>
-#include <ephost/ext/device_memory.h>
-#include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/layer.h>
 #include <ephost/ext/operators.h>
-#include <ephost/ext/profiling.h>
-#include <ephost/ext/progress.h>
-#include <ephost/ext/run.h>
-#include <ephost/ext/shapes.h>
-#include <ephost/ext/shared_contexts.h>
-#include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
 #include <string_view>
 
 #include "host/plugin/record_layout.h"
+#include "host/plugin/slots.h"
+#include "tests/unit/bridge/crossing_plugin.h"
 
 namespace ephost::bridge::testing {
 
@@ -47,6 +40,24 @@ requires(
     requires(Record record) { record.api; } &&
     !requires(Record record) { record.struct_size; }) struct Crossing<Record> {
   static constexpr Way kWay = Way::kHandle;
+};
+
+// The optional interfaces of a provider, all handed over in the same way; the host's own tables.
+template <class Table>
+requires plugin::ProviderExtensions::kHas<Table>
+struct Crossing<Table> {
+  static constexpr Way kWay = Way::kOffered;
+  static constexpr std::string_view kSlot = "get_extension";
+  static Table sound() { return sound_table<Table>(); }
+  static Status hand_over(const void* given) {
+    handed = {.extension = {plugin::TableSlots<Table>::kId, given}, .memories = kMemories};
+    return create_provider().status();
+  }
+};
+template <class Table>
+requires(plugin::HostObjectTables::kHas<Table> ||
+         plugin::HostExtensions::kHas<Table>) struct Crossing<Table> {
+  static constexpr Way kWay = Way::kFromHost;
 };
 
 // `slot` is what the refusal must name; empty where the host has no way to say anything.
@@ -80,12 +91,6 @@ EPHOST_CROSSING(eph_error_api, kFromPlugin, "")
 EPHOST_CROSSING(eph_device, kFromPlugin, "add")
 EPHOST_CROSSING(eph_fused_claim, kFromPlugin, "claim_fused")
 EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
-EPHOST_CROSSING(eph_shared_contexts_api, kOffered, "get_extension")
-EPHOST_CROSSING(eph_device_memory_api, kOffered, "get_extension")
-EPHOST_CROSSING(eph_graph_wishes_api, kOffered, "get_extension")
-EPHOST_CROSSING(eph_shapes_provider_api, kOffered, "get_extension")
-EPHOST_CROSSING(eph_run_provider_api, kOffered, "get_extension")
-EPHOST_CROSSING(eph_profiling_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_event, kFromPlugin, "add")
 EPHOST_CROSSING(eph_provider_info, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_operators_api, kOffered, "get_extension")
@@ -107,27 +112,14 @@ EPHOST_ARRAY_CROSSING(eph_slot_memory, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_pair, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_part, "describe")
 
-EPHOST_NO_CROSSING(eph_graph_api, kFromHost)
-EPHOST_NO_CROSSING(eph_claims_api, kFromHost)
-EPHOST_NO_CROSSING(eph_run_api, kFromHost)
 EPHOST_NO_CROSSING(eph_run, kFromHost)
-EPHOST_NO_CROSSING(eph_context_writer_api, kFromHost)
-EPHOST_NO_CROSSING(eph_host_api, kFromHost)
-EPHOST_NO_CROSSING(eph_device_list_api, kFromHost)
-EPHOST_NO_CROSSING(eph_name_list_api, kFromHost)
-EPHOST_NO_CROSSING(eph_constants_api, kFromHost)
-EPHOST_NO_CROSSING(eph_progress_api, kFromHost)
-EPHOST_NO_CROSSING(eph_thread_pool_api, kFromHost)
-EPHOST_NO_CROSSING(eph_inference_api, kFromHost)
 EPHOST_NO_CROSSING(eph_layer_config, kFromHost)
 EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_load_info, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)
 EPHOST_NO_CROSSING(eph_run_config, kFromHost)
-EPHOST_NO_CROSSING(eph_shape_wishes_api, kFromHost)
 EPHOST_NO_CROSSING(eph_shape_profile, kFromHost)
 EPHOST_NO_CROSSING(eph_extent_range, kFromHost)
-EPHOST_NO_CROSSING(eph_event_list_api, kFromHost)
 EPHOST_NO_CROSSING(eph_partition, kFromHost)
 EPHOST_NO_CROSSING(eph_ep_context, kFromHost)
 EPHOST_NO_CROSSING(eph_attribute, kFromHost)

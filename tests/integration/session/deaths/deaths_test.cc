@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/layers/decorate/slots.h"
+#include "host/plugin/slots.h"
 #include "tests/integration/session/deaths/plugin_life.h"
 #include "tests/unit/worker/process_contents.h"
 
@@ -96,49 +96,32 @@ bool is_release(const Place& place) {
 std::vector<std::string> all_slots() {
   std::vector<std::string> names;
   const auto add = [&]<class Table>() {
-    layers::for_each_slot<Table>([&]<auto kMember>() {
-      names.push_back(std::string(layers::TableSlots<Table>::kTable) + "." +
-                      std::string(layers::kSlot<kMember>.name));
+    plugin::for_each_slot<Table>([&]<auto kMember>() {
+      names.push_back(std::string(plugin::TableSlots<Table>::kTable) + "." +
+                      std::string(plugin::kSlot<kMember>.name));
     });
   };
-  add.operator()<eph_provider_api>();
-  add.operator()<eph_computation_api>();
-  add.operator()<eph_shared_contexts_api>();
-  add.operator()<eph_device_memory_api>();
-  add.operator()<eph_run_provider_api>();
-  add.operator()<eph_profiling_api>();
-  add.operator()<eph_graph_wishes_api>();
-  add.operator()<eph_shapes_provider_api>();
-  add.operator()<eph_host_api>();
-  add.operator()<eph_graph_api>();
-  add.operator()<eph_claims_api>();
-  add.operator()<eph_run_api>();
-  add.operator()<eph_context_writer_api>();
-  add.operator()<eph_device_list_api>();
-  add.operator()<eph_name_list_api>();
-  add.operator()<eph_event_list_api>();
-  add.operator()<eph_shape_wishes_api>();
-  add.operator()<eph_progress_api>();
-  add.operator()<eph_constants_api>();
-  add.operator()<eph_thread_pool_api>();
+  plugin::ProviderTables::for_each(add);
+  plugin::HostObjectTables::for_each(add);
+  plugin::HostExtensions::for_each(add);
   // What no layer stands between, and what is no function of a table.
-  for (const char* const other :
-       {"constructors", "destructors", "eph_plugin_v1", "eph_plugin_preamble.get_api",
-        "eph_plugin_api.get_extension", "eph_operators_api.get_operators", "eph_operator_def.infer",
-        "eph_inference_api.get_node", "eph_inference_api.get_input",
-        "eph_inference_api.set_output"}) {
+  for (const char* const other : {"constructors", "destructors", "eph_plugin_v1",
+                                  "eph_plugin_preamble.get_api", "eph_plugin_api.get_extension",
+                                  "eph_operators_api.get_operators", "eph_operator_def.infer"}) {
     names.emplace_back(other);
   }
   return names;
 }
 
 bool is_of_host(std::string_view place) {
-  static const std::set<std::string_view> kTables = {
-      "eph_host_api",           "eph_graph_api",       "eph_claims_api",    "eph_run_api",
-      "eph_context_writer_api", "eph_device_list_api", "eph_name_list_api", "eph_event_list_api",
-      "eph_shape_wishes_api",   "eph_progress_api",    "eph_constants_api", "eph_thread_pool_api",
-      "eph_inference_api"};
-  return kTables.count(place.substr(0, place.find('.'))) != 0;
+  const std::string_view table = place.substr(0, place.find('.'));
+  bool is_found = false;
+  const auto compare = [&]<class Table>() {
+    is_found = is_found || plugin::TableSlots<Table>::kTable == table;
+  };
+  plugin::HostObjectTables::for_each(compare);
+  plugin::HostExtensions::for_each(compare);
+  return is_found;
 }
 
 class Deaths : public ::testing::Test {

@@ -6,7 +6,9 @@
 #include <random>
 #include <string>
 
+#include "host/plugin/slots.h"
 #include "host/worker/process/worker_main.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_run.h"
 
@@ -27,9 +29,9 @@ class Liar {
       }
       wire::Request request;
       (void)request.ParseFromString(std::get<Message>(received).bytes);
-      const bool lies = request.call() == wire::COMPUTATION_COMPUTE
+      const bool lies = request.call() == kCall<&eph_computation_api::compute>
                             ? lies_in_run()
-                            : request.call() != wire::LOAD && !lies_late_;
+                            : request.call() != kLoad && !lies_late_;
       for (uint32_t i = lies ? below(3) : 0; i > 0; --i) ask(channel);
       (void)channel.answer({lies ? lie() : true_answer(request.call()), {}});
     }
@@ -59,11 +61,11 @@ class Liar {
     loaded.set_slots(lies_late_ ? 0x37 : 0x1FFF);
   }
 
-  [[nodiscard]] std::string true_answer(wire::Call call) const {
+  [[nodiscard]] std::string true_answer(uint32_t call) const {
     wire::Answer answer;
-    if (call == wire::LOAD) write_loaded(*answer.mutable_loaded());
-    if (call == wire::PROVIDER_CREATE) answer.mutable_provider()->set_handle(1);
-    if (call == wire::PROVIDER_GET_KERNELS) {
+    if (call == kLoad) write_loaded(*answer.mutable_loaded());
+    if (call == kCall<&eph_provider_api::create>) answer.mutable_provider()->set_handle(1);
+    if (call == kCall<&eph_provider_api::get_kernels>) {
       for (const char* const name : {"Add", "Relu", "Mul"}) {
         wire::Kernel& kernel = *answer.add_kernels();
         kernel.set_op_type(name);
@@ -71,7 +73,7 @@ class Liar {
         kernel.set_until_version(1000);
       }
     }
-    if (call == wire::PROVIDER_CREATE_KERNEL) {
+    if (call == kCall<&eph_provider_api::create_kernel>) {
       wire::Computation& made = *answer.add_computations();
       made.set_handle(1);
       made.set_slots(3);
@@ -98,15 +100,15 @@ class Liar {
     answer.set_has_message(below(2) == 0);
     answer.set_message(text());
     answer.set_text(text());
-    answer.set_handle(number());
-    answer.set_verdict(static_cast<int32_t>(number()));
+    for (uint32_t i = below(4); i > 0; --i) answer.add_numbers(number());
+    for (uint32_t i = below(3); i > 0; --i) answer.add_texts(text());
     answer.mutable_provider()->set_handle(number());
-    for (const char* const id : {"ephost.run/1", "ephost.shapes/1", "ephost.device_memory/1",
-                                 "ephost.profiling/1", "ephost.graph_wishes/1", "nothing"}) {
+    plugin::ProviderExtensions::for_each([&]<class Table>() {
       wire::Extension& extension = *answer.mutable_provider()->add_extensions();
-      extension.set_id(id);
+      extension.set_id(std::string(plugin::TableSlots<Table>::kId));
       extension.set_slots(number());
-    }
+    });
+    answer.mutable_provider()->add_extensions()->set_id("nothing");
     for (uint32_t i = below(4); i > 0; --i) {
       answer.add_devices()->set_id(text());
       write_computation(*answer.add_computations());

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/plain_run.h"
 #include "host/worker/tables/worker.h"
 #include "tests/support/fake_host.h"
@@ -93,7 +94,7 @@ class ReplayedCalls : public ::testing::Test {
     this->replay(replay);
     Outgoing outgoing(worker_->regions());
     wire::Request request;
-    request.set_call(wire::PROVIDER_COMPILE);
+    request.set_call(kCall<&eph_provider_api::compile>);
     return worker_->call(request, outgoing, subjects);
   }
 

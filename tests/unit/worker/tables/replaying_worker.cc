@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "host/worker/process/worker_main.h"
+#include "host/worker/protocol/calls.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_run.h"
 #include "tests/unit/worker/tables/replay.h"
@@ -24,7 +25,7 @@ class Player {
       is_hot_ = std::holds_alternative<HotRequest>(received);
       wire::Request request;
       if (!is_hot_) (void)request.ParseFromString(std::get<Message>(received).bytes);
-      if (!is_hot_ && request.call() == wire::LOAD) {
+      if (!is_hot_ && request.call() == kLoad) {
         (void)channel_.answer({wire::Answer().SerializeAsString(), {}});
         continue;
       }

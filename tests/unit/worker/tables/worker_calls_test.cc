@@ -6,6 +6,7 @@
 #include "host/base/log.h"
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/graph_view.h"
+#include "host/worker/protocol/calls.h"
 #include "tests/unit/worker/tables/replayed_calls.h"
 
 namespace ephost::worker::worker_calls_test {
@@ -215,7 +216,7 @@ class GraphsOfACall : public ReplayedCalls {
     Outgoing outgoing(worker_->regions());
     HostGraphs graphs(outgoing);
     wire::Request request;
-    request.set_call(wire::PROVIDER_COMPILE);
+    request.set_call(kCall<&eph_provider_api::compile>);
     EPHOST_RETURN_IF_ERROR(graphs.write_all(&view_, *request.mutable_graph()));
     return worker_->call(request, outgoing, {.graphs = &graphs});
   }
