@@ -52,8 +52,8 @@ extern const eph_graph_wishes_api kGraphWishes;
 extern const eph_profiling_api kProfiling;
 extern const eph_operators_api kOperators;
 [[nodiscard]] eph_provider_api provider_table();
-// Tables of an optional interface: the plugin's own where the host asks more than that its functions are
-// there.
+// Tables of an optional interface: the plugin's own where the host asks more than that its
+// functions are there.
 template <class Table>
 Table sound_table() {
   if constexpr (std::is_same_v<Table, eph_device_memory_api>) return kDeviceMemory;
