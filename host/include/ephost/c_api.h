@@ -337,7 +337,7 @@ typedef struct ephost_log_message {
   /* The log id of the session or the environment, followed in a run with a tag by a colon and the
    * tag; may be empty. */
   const char* log_id;
-  const char* code_location; /* e.g. "host/session/session.cc:120"; empty for those of plugins */
+  const char* code_location; /* e.g. "host/runtime/program.cc:120"; empty for those of plugins */
   const char* message;       /* without control characters, whatever a model put into it */
 } ephost_log_message;
 

@@ -29,7 +29,7 @@ struct LogMessage {
   // The log id of the session (SessionOptions::set_log_id) or the environment, followed in a run
   // with a tag by a colon and the tag; may be empty.
   std::string_view log_id;
-  // "host/session/session.cc:120"; empty for messages of plugins.
+  // "host/runtime/program.cc:120"; empty for messages of plugins.
   std::string_view code_location;
   // Well-formed UTF-8 without control characters, whatever a model or plugin put into it.
   std::string_view message;
