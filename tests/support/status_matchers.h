@@ -29,10 +29,10 @@ concept HasMessage = requires {
   &T::message;
 };
 
-// For a Status or a Result, and for an Outcome of a kernel: EXPECT_THAT(session, IsOk()).
+// For a Status or a Result, and for the Outcome of a kernel: EXPECT_THAT(session, IsOk()).
 MATCHER(IsOk, negation ? "is a failure" : "is a success") {
-  using Outcome = std::decay_t<arg_type>;
-  static_assert(HasStatus<Outcome> || HasMessage<Outcome>, "nothing says why it failed");
+  using Made = std::decay_t<arg_type>;
+  static_assert(HasStatus<Made> || HasMessage<Made>, "nothing says why it failed");
   return arg.ok();
 }
 
