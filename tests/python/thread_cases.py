@@ -108,7 +108,7 @@ class Background(PackageTest):
         time.sleep(0.1)
         self.assertTrue(self.done.empty())
         options.terminate = True
-        self.assertTrue(self.done.get(timeout=60)[2].startswith("FAIL: "))
+        self.assertTrue(self.done.get(timeout=60)[2].startswith("CANCELLED: "))
 
     def test_a_session_waits_for_its_runs_when_it_is_dropped(self):
         for index in range(10):

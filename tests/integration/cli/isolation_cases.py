@@ -23,9 +23,13 @@ DEATHS = {"segv": "died of SIGSEGV", "overflow": "died of SIGSEGV", "bus": "died
 
 
 def slots():
-    """The functions of the plugin, as the fixture that dies in them lists them."""
-    text = (SOURCE / "tests" / "fixtures" / "faulty" / "faulty_plugin.cc").read_text()
-    return [f"{table}.{slot}" for table, slot in re.findall(r"^ +PUT_LAYER\((\w+), (\w+)\)", text, re.MULTILINE)]
+    """The functions of the plugin: those of providers, and the ones that the fixture that dies in them adds."""
+    listed = (SOURCE / "host" / "plugin" / "slots.h").read_text()
+    listed = listed.split("// Of a provider.")[1].split("// Of the host.")[0]
+    tables = re.findall(r"^EPHOST_SLOTS\((\w+)(.*?)\)\)$", listed, re.MULTILINE | re.DOTALL)
+    own = (SOURCE / "tests" / "fixtures" / "faulty" / "faulty_plugin.cc").read_text()
+    return ([f"{table}.{slot}" for table, body in tables for slot in re.findall(r"\bS\((\w+)", body)] +
+            [f"{table}.{slot}" for table, slot in re.findall(r"^ +PUT_LAYER\((\w+), (\w+)\)", own, re.MULTILINE)])
 
 
 class IsolationTest(CommandLineTest):
