@@ -101,7 +101,7 @@ class Cancelled(Fail, ModelLoadCanceled):
     code = StatusCode.CANCELLED
 
 
-class DeadlineExceeded(Fail, ModelLoadCanceled, TimeoutError):
+class DeadlineExceeded(TimeoutError, Fail, ModelLoadCanceled):
     """The deadline of a run passed, or session.load_timeout_seconds while a session was created."""
     code = StatusCode.DEADLINE_EXCEEDED
 
