@@ -438,9 +438,10 @@ TEST_F(CompileModel, TurnsWhatIsThrownIntoAnError) {
   compilation.output_model_write_func = [](std::span<const std::byte>) -> Status {
     throw std::bad_alloc();
   };
-  EXPECT_EQ(compile(compilation).status().to_string(),
-            "FAIL: compiling a model ran out of memory; free some, or raise the limit of this "
-            "process");
+  EXPECT_EQ(
+      compile(compilation).status().to_string(),
+      "OUT_OF_MEMORY: compiling a model ran out of memory; free some, or raise the limit of this "
+      "process");
 }
 
 }  // namespace
