@@ -6,7 +6,7 @@
   scripts/README.md names each script.
 - ARCHITECTURE.md has the include table of host/modules.txt, and host/include/README.md every
   configuration entry and every public header.
-- host/include/ONNXRUNTIME.md names every function of c_api.h, and what it names of the API exists.
+- host/include/ONNXRUNTIME.md names every function of the C API, and what it names of the API exists.
 
 Prints every fault and exits with 1 if there is one.
 """
@@ -25,7 +25,7 @@ SOURCE_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|hpp|c|cc|inc|py|mjs|sh|m
 # Keys, and beginnings of keys, which end with a dot; in the document a word in capitals stands for the rest.
 ENTRY = re.compile(r'(?:KnownEntry\{|(?:Key|Prefix) =\s+)"((?:ep|session|optimization)\.[a-z_\d.]{2,})(?:[A-Z]+)?"')
 ENTRY_ROW = re.compile(r"^\| `((?:ep|session|optimization)\.[a-z_\d.]{2,})(?:[A-Z]+)?` \|", re.MULTILINE)
-FIELD = re.compile(r"\(\*(\w+)\)\(|(\w+);")  # of a record of c_api.h
+FIELD = re.compile(r"\(\*(\w+)\)\(|(\w+);")  # of a record of the C API
 HEADER_ROW = re.compile(r"^\| ((?:`[\w/]+\.h`(?:, )?)+) \|", re.MULTILINE)
 TABLE_ROW = re.compile(r"^\| \[(\w+)\]\([^)]+\) \|[^|]+\| ([^|]*)\|", re.MULTILINE)
 
@@ -117,14 +117,14 @@ def public_headers():
     rows = HEADER_ROW.findall((ROOT / "host/include/README.md").read_text())
     listed = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     known = {str(path.relative_to(folder)) for path in folder.rglob("*.h")}
-    known -= {name for name in known if name.startswith("detail/")} | {"ephost.h"}
+    known -= {name for name in known if name.startswith(("c/", "detail/"))} | {"ephost.h"}
     for name in sorted(known ^ listed):
         problem = "is not listed" if name in known else "does not exist"
         yield f"host/include/README.md: the header {name} {problem}"
 
 
 def declared_in_c(header):
-    """"ephost_session_api": {"struct_size", "create", ...}, for each record and table of c_api.h."""
+    """"ephost_session_api": {"struct_size", "create", ...}, for each record and table of the C API."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     records = re.findall(r"^typedef struct (\w+) \{(.*?)^\}", text, re.MULTILINE | re.DOTALL)
     return {name: {function or field for function, field in FIELD.findall(body)} for name, body in records}
@@ -139,7 +139,7 @@ def declared_in_cc(headers):
 def api_names(text, header, headers):
     """Breaches of "the text names every function of the C API, and nothing that does not exist".
 
-    `header` is c_api.h, `headers` are all public headers. A name in lower case that stands alone, such as that of a
+    `header` has the headers of `c/`, `headers` are all public headers. A name in lower case that stands alone, such as that of a
     field, has to be a word of these.
     """
     records, classes, words = declared_in_c(header), declared_in_cc(headers), set(re.findall(r"\w+", headers))
@@ -164,7 +164,8 @@ def api_names(text, header, headers):
 def onnxruntime_page():
     folder = ROOT / "host/include/ephost"
     headers = "".join(path.read_text() for path in sorted(folder.rglob("*.h")))
-    yield from api_names((ROOT / "host/include/ONNXRUNTIME.md").read_text(), (folder / "c_api.h").read_text(), headers)
+    c_headers = "".join(path.read_text() for path in (*sorted((folder / "c").glob("*.h")), folder / "c_api.h"))
+    yield from api_names((ROOT / "host/include/ONNXRUNTIME.md").read_text(), c_headers, headers)
 
 
 def faults():

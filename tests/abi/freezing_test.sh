@@ -66,11 +66,12 @@ expect_breach() {
   grep -q "$4" "$work/report" || fail "the report does not say \"$4\": $(cat "$work/report")"
 }
 expect_plugin_breach() { expect_breach "$frozen" "$root/plugin_sdk/include" plugin_abi.h "$1" "$2"; }
-expect_api_breach() { expect_breach "$frozen_api" "$root/host/include" c_api.h "$1" "$2"; }
+expect_api_breach() { expect_breach "$frozen_api" "$root/host/include" "$@"; }
 expect_plugin_breach "'uint64_t in_between', at offset" 's/^  uint64_t workspace_bytes;/  uint64_t in_between;\n&/'
 expect_plugin_breach "eph_node_info::since_version' changed" \
   's/^  int32_t since_version; \/\* of the operator/  u&/; s/  u  int32/  uint32/'
 expect_plugin_breach "eph_kernel_def" 's/^  const eph_type_rule\* rules;/  uint64_t frozen_grew;\n&/'
-expect_api_breach "'uint64_t in_between', at offset" 's/^  const char\* device_type; .*/  uint64_t in_between;\n&/'
-expect_api_breach "ephost_string" 's/^  const char\* data;/  uint64_t frozen_grew;\n&/'
+expect_api_breach c/value.h \
+  "'uint64_t in_between', at offset" 's/^  const char\* device_type; .*/  uint64_t in_between;\n&/'
+expect_api_breach c/status.h "ephost_string" 's/^  const char\* data;/  uint64_t frozen_grew;\n&/'
 echo "freezing: works"
