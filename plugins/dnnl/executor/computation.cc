@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "plugins/dnnl/executor/element_types.h"
-#include "plugins/dnnl/executor/exact_recipe.h"
-#include "plugins/dnnl/executor/primitives/exact_choice.h"
+#include "plugins/dnnl/executor/exact/exact_choice.h"
+#include "plugins/dnnl/executor/exact/exact_recipe.h"
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
 #include "plugins/dnnl/executor/program_maker.h"
 #include "plugins/dnnl/library/invalid_watch.h"

@@ -24,8 +24,8 @@
 
 #include "plugins/dnnl/executor/compiled_partition.h"
 #include "plugins/dnnl/executor/partition_computation.h"
-#include "plugins/dnnl/executor/team_sizer.h"
-#include "plugins/dnnl/executor/teams.h"
+#include "plugins/dnnl/executor/threads/team_sizer.h"
+#include "plugins/dnnl/executor/threads/teams.h"
 #include "plugins/dnnl/recipe/recipe.h"
 #include "plugins/openmp/crowd.h"
 

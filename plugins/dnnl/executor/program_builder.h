@@ -30,7 +30,7 @@ class ProgramBuilder {
   // Adds a step with these arguments and its scratchpad.
   void add_step(const dnnl::primitive_desc_base& descriptor, const std::vector<Argument>& arguments,
                 std::string label, uint32_t op = kNoOp);
-  // Adds a step that is no primitive. It writes the last argument.
+  // Adds a step of the provider's own code, which writes the last argument.
   void add_own_step(std::shared_ptr<const OwnKernel> own, const std::vector<Argument>& arguments,
                     std::string label, uint32_t op);
   // Adds a copy from one buffer and layout to another. Throws NoPrimitive.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "plugins/dnnl/executor/exact_kernels.h"
+#include "plugins/dnnl/executor/exact/exact_kernels.h"
 #include "plugins/dnnl/executor/for_blocks.h"
 #include "plugins/dnnl/executor/primitives/guarded_step.h"
 #include "plugins/dnnl/executor/primitives/row_primitive.h"

@@ -1,4 +1,4 @@
-#include "plugins/dnnl/executor/exact_kernels.h"
+#include "plugins/dnnl/executor/exact/exact_kernels.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // The sizer is told how long runs took on a machine that this file makes up.
-#include "plugins/dnnl/executor/team_sizer.h"
+#include "plugins/dnnl/executor/threads/team_sizer.h"
 
 #include <gtest/gtest.h>
 

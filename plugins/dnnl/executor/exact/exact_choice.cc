@@ -1,8 +1,8 @@
-#include "plugins/dnnl/executor/primitives/exact_choice.h"
+#include "plugins/dnnl/executor/exact/exact_choice.h"
 
 #include <vector>
 
-#include "plugins/dnnl/executor/exact_kernels.h"
+#include "plugins/dnnl/executor/exact/exact_kernels.h"
 
 namespace ephost_dnnl {
 namespace {

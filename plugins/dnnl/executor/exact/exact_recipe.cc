@@ -1,4 +1,4 @@
-#include "plugins/dnnl/executor/exact_recipe.h"
+#include "plugins/dnnl/executor/exact/exact_recipe.h"
 
 #include <utility>
 

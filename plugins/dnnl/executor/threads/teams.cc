@@ -1,4 +1,4 @@
-#include "plugins/dnnl/executor/teams.h"
+#include "plugins/dnnl/executor/threads/teams.h"
 
 #include <cstring>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "plugins/dnnl/executor/team_sizer.h"
+#include "plugins/dnnl/executor/threads/team_sizer.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Computations on a machine that is said to be crowded.
-#include "plugins/dnnl/executor/teams.h"
+#include "plugins/dnnl/executor/threads/teams.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>
