@@ -28,8 +28,8 @@ class SecretKey {
 
   [[nodiscard]] PublicKey public_key() const;
 
-  // A secret key file, encrypted unless `passphrase` is empty. FAIL if there is no memory for the
-  // key derivation, which takes a GiB, as minisign's does.
+  // A secret key file, encrypted unless `passphrase` is empty. FAIL if the memory for the key
+  // derivation cannot be allocated: a GiB, as for minisign's.
   [[nodiscard]] Result<std::string> to_text(std::string_view passphrase) const;
 
   // The signature of `content` over its digest. The trusted comment is one line of at most

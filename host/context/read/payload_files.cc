@@ -99,7 +99,7 @@ Result<Blob> align_payload(Blob bytes) {
   void* memory = ::operator new(size, kAlignment, std::nothrow);
   if (!memory) {
     return Status(StatusCode::kOutOfMemory,
-                  formatted("there is no memory for an embedded payload of {} bytes; "
+                  formatted("cannot allocate {} bytes for an embedded payload; "
                             "write payloads to files (embed mode 0)",
                             size));
   }

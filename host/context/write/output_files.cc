@@ -189,7 +189,7 @@ Status check_output(const WriteOptions& options, OperationFiles& files) {
   if (!writes_files(options)) return {};
   if (options.output_path.empty()) {
     return invalid_argument(
-        "there is no path for the context model and its files; set ep.context_file_path");
+        "the context model and its files need a path; set ep.context_file_path");
   }
   EPHOST_RETURN_IF_ERROR(check_file_path(options.output_path));
   // Refuses folders, devices and paths without a file name, and folders that cannot be written to.

@@ -36,8 +36,8 @@ Status GrowingBuffer::append(std::span<const std::byte> bytes) {
   }
   if (!needed || *needed > capacity_) {
     return Status(StatusCode::kOutOfMemory,
-                  formatted("there is no memory for {} bytes of context and "
-                            "more; write payloads to files (embed mode 0)",
+                  formatted("cannot allocate memory for more than {} bytes of context; "
+                            "write payloads to files (embed mode 0)",
                             size_));
   }
   std::memcpy(data_.get() + size_, bytes.data(), bytes.size());

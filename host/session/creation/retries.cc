@@ -63,7 +63,7 @@ Status LossPolicy::check(const std::vector<LostProvider>& dead) {
     if (one.policy == OnCrash::kFallback) {
       if (one.name != kCpuProvider) continue;
       return Status(StatusCode::kEpFail,
-                    formatted("{}; there is no fallback for {}, which every session has; use "
+                    formatted("{}; nodes of {}, which every session has, cannot fall back; use "
                               "session.on_crash.{}=restart",
                               one.reason.message(), one.name, one.short_name));
     }

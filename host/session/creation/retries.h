@@ -139,11 +139,11 @@ class LossPolicy {
   std::vector<std::string> restarted_;
 };
 
-// Says what becomes of them in the log, and adds those whose policy is `fallback` to `lost`.
+// Logs what follows for each, and adds those whose policy is `fallback` to `lost`.
 void note_losses(const std::vector<LostProvider>& dead, std::vector<LostProvider>& lost);
 
 // The worker of a provider ended: all is made with another worker, or without the provider, as
-// session.on_crash says. Where it says nothing, this is no reason.
+// session.on_crash says. Without that entry, no attempt follows.
 class LostWorker {
  public:
   // Borrows `policy` and `lost`: providers that are left out, which become more.

@@ -25,7 +25,7 @@ class RemoteCall {
   Status bind(eph_provider* handle);
   Status bind(eph_computation* handle);
 
-  // Before the call, there is no result.
+  // Clears the results before the call.
   template <class Argument>
   static void clear(Argument) {}
   template <class T>
