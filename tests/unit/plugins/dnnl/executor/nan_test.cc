@@ -239,14 +239,16 @@ TEST(Nan, GoesThroughRowsOfAnyNumber) {
   }
 }
 
-// What it costs nothing to lose.
-TEST(Nan, IsLostWhereTheOptionLeavesItToTheLibrary) {
+// Whether oneDNN's Relu keeps NaN depends on the instruction set.
+TEST(Nan, MayBeLostWhereTheOptionLeavesItToTheLibrary) {
   Net net;
   const uint32_t x = net.input_of({1, 1, 2, 2}, {kNan, -1, 2, 3});
   net.output(net.add("Relu", {net.add("Conv", {x, net.constant({1, 1, 1, 1}, {1})})}));
   ProviderSession session(1, 1, "library");
   const auto partitions = session.compile(net.graph());
-  EXPECT_EQ(partitions.at(0)->run(net)[0], (std::vector<float>{0, 0, 2, 3}));
+  const std::vector<float> result = partitions.at(0)->run(net)[0];
+  EXPECT_TRUE(result[0] == 0 || std::isnan(result[0])) << result[0];
+  EXPECT_EQ((std::vector<float>{result.begin() + 1, result.end()}), (std::vector<float>{0, 2, 3}));
 }
 
 }  // namespace
