@@ -1,7 +1,5 @@
 #include "host/base/json_text.h"
 
-#include "host/base/format.h"
-
 namespace ephost {
 
 std::string json_string(std::string_view text) {
@@ -17,6 +15,18 @@ std::string json_string(std::string_view text) {
     }
   }
   return json + '"';
+}
+
+JsonText& JsonText::add(std::string_view key, std::string_view value) {
+  if (value.empty()) return *this;
+  return add(formatted("{}:{}", json_string(key), value));
+}
+
+JsonText& JsonText::add(std::string_view value) {
+  if (value.empty()) return *this;
+  if (text_.size() > 1) text_ += ',';
+  text_ += value;
+  return *this;
 }
 
 }  // namespace ephost

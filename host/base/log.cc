@@ -133,14 +133,15 @@ std::string time_text(std::chrono::system_clock::time_point time) {
 }
 
 std::string json_of(const LogLine& line, uint64_t repeated) {
-  std::string json = formatted(R"({{"time":"{}","level":"{}","logger":{})",
-                               time_text(std::chrono::system_clock::now()), name_of(line.severity),
-                               json_string(line.category));
-  if (!line.id.empty()) json += ",\"id\":" + json_string(line.id);
-  if (!line.place.empty()) json += ",\"location\":" + json_string(line.place);
-  json += ",\"message\":" + json_string(line.text);
-  if (repeated > 0) json += formatted(",\"repeated\":{}", repeated);
-  return json + "}";
+  JsonText json('{');
+  json.add("time", json_string(time_text(std::chrono::system_clock::now())))
+      .add("level", json_string(name_of(line.severity)))
+      .add("logger", json_string(line.category));
+  if (!line.id.empty()) json.add("id", json_string(line.id));
+  if (!line.place.empty()) json.add("location", json_string(line.place));
+  json.add("message", json_string(line.text));
+  if (repeated > 0) json.add("repeated", json_number(repeated));
+  return json.text();
 }
 
 void ProcessLog::set_format(LogFormat new_format) {

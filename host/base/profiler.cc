@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 
@@ -21,18 +20,13 @@ uint32_t thread_number() {
   return number;
 }
 
-void append_text(std::string_view text, std::string& json) { json += json_string(text); }
-
 // Microseconds, with the nanoseconds as decimals. Events from elsewhere may begin before the
 // profile.
-void append_microseconds(Profiler::Clock::duration duration, std::string& json) {
+std::string microseconds_json(Profiler::Clock::duration duration) {
   const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
-  const long long microseconds = std::llabs(static_cast<long long>(nanoseconds) / 1000);
-  const long long rest = std::llabs(static_cast<long long>(nanoseconds) % 1000);
-  char text[40];
-  std::snprintf(text, sizeof(text), "%s%lld.%03lld", nanoseconds < 0 ? "-" : "", microseconds,
-                rest);
-  json += text;
+  const int64_t microseconds = std::abs(nanoseconds / 1000);
+  const int64_t rest = std::abs(nanoseconds % 1000);
+  return formatted("{}{}.{:03}", nanoseconds < 0 ? "-" : "", microseconds, rest);
 }
 
 // Where events stand: in a row of a section, which the format calls thread and process.
@@ -41,40 +35,31 @@ struct Row {
   uint64_t thread = 0;
 };
 
-void begin_event(std::string_view name, std::string& json) {
-  json += json.back() == '[' ? "\n{\"name\":" : ",\n{\"name\":";
-  append_text(name, json);
-}
-
-template <class Arguments>
-void append_event(std::string_view name, std::string_view category, const Row& row,
-                  Profiler::Clock::duration start, Profiler::Clock::duration length,
-                  const Arguments& arguments, std::string& json) {
-  begin_event(name, json);
-  json += ",\"cat\":";
-  append_text(category, json);
-  json += formatted(",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", row.process, row.thread);
-  append_microseconds(start, json);
-  json += ",\"dur\":";
-  append_microseconds(length, json);
-  json += ",\"args\":{";
-  for (const auto& [key, value] : arguments) {
-    if (&key != &arguments.front().first) json += ',';
-    append_text(key, json);
-    json += ':';
-    append_text(value, json);
-  }
-  json += "}}";
+template <class Event>
+std::string event_json(const Event& event, const Row& row, Profiler::Clock::duration start) {
+  JsonText arguments('{');
+  for (const auto& [key, value] : event.arguments) arguments.add(key, json_string(value));
+  return JsonText('{')
+      .add("name", json_string(event.name))
+      .add("cat", json_string(event.category))
+      .add("ph", json_string("X"))
+      .add("pid", json_number(row.process))
+      .add("tid", json_number(row.thread))
+      .add("ts", microseconds_json(start))
+      .add("dur", microseconds_json(event.length))
+      .add("args", arguments.text())
+      .text();
 }
 
 // `what` is process_name or thread_name.
-void append_label(std::string_view what, const Row& row, std::string_view label,
-                  std::string& json) {
-  begin_event(what, json);
-  json += formatted(",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":", row.process,
-                    row.thread);
-  append_text(label, json);
-  json += "}}";
+std::string label_json(std::string_view what, const Row& row, std::string_view label) {
+  return JsonText('{')
+      .add("name", json_string(what))
+      .add("ph", json_string("M"))
+      .add("pid", json_number(row.process))
+      .add("tid", json_number(row.thread))
+      .add("args", JsonText('{').add("name", json_string(label)).text())
+      .text();
 }
 
 }  // namespace
@@ -96,26 +81,25 @@ void Profiler::add_foreign(std::string heading, std::vector<ForeignEvent> events
 std::string Profiler::to_json() const {
   const std::lock_guard lock(mutex_);
   Row row{::getpid(), 0};
-  std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  JsonText lines('[');
+  const auto add = [&](const std::string& event) { lines.add("\n" + event); };
   for (const Event& event : events_) {
     row.thread = event.thread;
-    append_event(event.name, event.category, row, event.start - begin_, event.length,
-                 event.arguments, json);
+    add(event_json(event, row, event.start - begin_));
   }
-  if (!sections_.empty()) append_label("process_name", {row.process, 0}, "ephost", json);
+  if (!sections_.empty()) add(label_json("process_name", {row.process, 0}, "ephost"));
   for (const Section& section : sections_) {
     row = {row.process + 1, 0};
-    append_label("process_name", row, section.heading, json);
+    add(label_json("process_name", row, section.heading));
     std::map<std::string_view, uint64_t> rows;
     for (const ForeignEvent& event : section.events) {
       const auto [entry, is_new] = rows.emplace(event.track, rows.size() + 1);
       row.thread = entry->second;
-      if (is_new) append_label("thread_name", row, event.track, json);
-      append_event(event.name, event.category, row, event.start - begin_, event.length,
-                   event.arguments, json);
+      if (is_new) add(label_json("thread_name", row, event.track));
+      add(event_json(event, row, event.start - begin_));
     }
   }
-  return printable_json(json + "\n]}\n");
+  return printable_json("{\"displayTimeUnit\":\"ns\",\"traceEvents\":" + lines.text() + "}\n");
 }
 
 Status Profiler::write() const {

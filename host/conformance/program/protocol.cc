@@ -1,7 +1,6 @@
 #include "host/conformance/program/protocol.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "host/base/format.h"
@@ -24,17 +23,21 @@ std::string text_json(std::string_view text) { return json_string(printable(text
 // An array of the elements, each written by `write`.
 template <class Elements, class Write>
 std::string array_json(const Elements& elements, Write write) {
-  std::vector<std::string> parts;
-  for (const auto& element : elements) parts.push_back(write(element));
-  return "[" + join(parts, ",") + "]";
+  JsonText array('[');
+  for (const auto& element : elements) array.add(write(element));
+  return array.text();
 }
 
 std::string check_json(const Check& check) {
-  return formatted(
-      R"({{"id":{},"rule":{},"rule_title":{},"name":{},"title":{},"level":{},"deadline_seconds":{}}})",
-      text_json(id_of(check)), check.rule, text_json(rule_title(check.rule)), text_json(check.name),
-      text_json(check.title), text_json(check.level == Level::kBasic ? "basic" : "full"),
-      check.deadline.count());
+  return JsonText('{')
+      .add("id", text_json(id_of(check)))
+      .add("rule", json_number(check.rule))
+      .add("rule_title", text_json(rule_title(check.rule)))
+      .add("name", text_json(check.name))
+      .add("title", text_json(check.title))
+      .add("level", text_json(check.level == Level::kBasic ? "basic" : "full"))
+      .add("deadline_seconds", json_number(check.deadline.count()))
+      .text();
 }
 
 bool is_manifest(const fs::path& file) {
@@ -107,41 +110,53 @@ Result<Exclusion> read_exclusion(const YamlNode& node, const fs::path& file) {
 std::string id_of(const Check& check) { return formatted("{}.{}", check.rule, check.number); }
 
 std::string list_json() {
-  return formatted(R"({{"checks":{}}})", array_json(all_checks(), check_json));
+  return JsonText('{').add("checks", array_json(all_checks(), check_json)).text();
 }
 
 std::string report_json(const Report& report) {
   const std::string findings = array_json(report.findings(), [](const Report::Finding& finding) {
-    return formatted(R"({{"what":{},"advice":{}}})", text_json(finding.what),
-                     text_json(finding.advice));
+    return JsonText('{')
+        .add("what", text_json(finding.what))
+        .add("advice", text_json(finding.advice))
+        .text();
   });
   const std::string figures = array_json(report.figures(), [](const Report::Figure& figure) {
-    return formatted(R"({{"name":{},"value":{}}})", text_json(figure.name),
-                     std::isfinite(figure.value) ? formatted("{}", figure.value) : "null");
+    return JsonText('{')
+        .add("name", text_json(figure.name))
+        .add("value", json_number(figure.value))
+        .text();
   });
-  return formatted(R"({{"findings":{},"left_out":{},"figures":{}}})", findings,
-                   text_json(report.reason()), figures);
+  return JsonText('{')
+      .add("findings", findings)
+      .add("left_out", text_json(report.reason()))
+      .add("figures", figures)
+      .text();
 }
 
 Result<std::string> plugins_json(const fs::path& path) {
   EPHOST_ASSIGN_OR_RETURN(const std::vector<fs::path> files, manifests_of(path));
-  std::vector<std::string> plugins;
+  JsonText plugins('[');
+  size_t count = 0;
   for (const fs::path& file : files) {
     std::error_code ignored;
     const fs::path absolute = fs::absolute(file, ignored).lexically_normal();
     EPHOST_ASSIGN_OR_RETURN(const manifest::Manifest manifest, manifest::load_manifest(absolute));
     if (manifest.kind == manifest::Kind::kLayer) continue;
-    plugins.push_back(formatted(R"({{"manifest":{},"provider":{},"name":{},"version":{}}})",
-                                json_string(absolute.native()), text_json(manifest.provider),
-                                text_json(manifest.name), text_json(manifest.version.to_string())));
+    plugins.add(JsonText('{')
+                    .add("manifest", json_string(absolute.native()))
+                    .add("provider", text_json(manifest.provider))
+                    .add("name", text_json(manifest.name))
+                    .add("version", text_json(manifest.version.to_string()))
+                    .text());
+    ++count;
   }
-  if (plugins.empty()) {
+  if (count == 0) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("{} has layers only, and the checks are for providers; name the "
                             "manifest of a provider, or a folder with some",
                             quote(path.native())));
   }
-  return formatted(R"({{"plugins":[{}]}})", join(plugins, ","));
+  return JsonText('{').add("plugins", plugins.text()).text();
 }
 
 Result<std::string> exclusions_json(const fs::path& file) {
@@ -163,15 +178,21 @@ Result<std::string> exclusions_json(const fs::path& file) {
     exclusions.push_back(std::move(exclusion));
   }
   const std::string list = array_json(exclusions, [](const Exclusion& one) {
-    return formatted(R"({{"check":{},"reason":{},"optional":{}}})", text_json(one.check),
-                     text_json(one.reason), one.is_optional);
+    return JsonText('{')
+        .add("check", text_json(one.check))
+        .add("reason", text_json(one.reason))
+        .add("optional", json_bool(one.is_optional))
+        .text();
   });
-  return formatted(R"({{"exclusions":{}}})", list);
+  return JsonText('{').add("exclusions", list).text();
 }
 
 std::string error_json(const Status& status) {
-  return formatted(R"({{"error":{{"code":{},"message":{}}}}})", static_cast<int>(status.code()),
-                   text_json(status.message()));
+  const std::string error = JsonText('{')
+                                .add("code", json_number(static_cast<int>(status.code())))
+                                .add("message", text_json(status.message()))
+                                .text();
+  return JsonText('{').add("error", error).text();
 }
 
 }  // namespace ephost::conformance

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "host/base/hash.h"
+#include "host/base/printable.h"
 #include "host/layers/decorate/host_object.h"
 #include "host/plugin/adopt.h"
 
@@ -11,6 +12,7 @@ namespace ephost::layers {
 namespace {
 
 constexpr uint64_t kMaxShown = 64;  // entries of an array
+constexpr size_t kMaxText = 200;
 
 // What a plugin states, as far as its record reaches; zero where it is broken.
 template <class Record>
@@ -97,6 +99,12 @@ std::string graph_text(const eph_graph* graph) {
 }
 
 }  // namespace
+
+std::string json_text(std::string_view text) {
+  std::string safe = printable(text.substr(0, kMaxText));
+  if (text.size() > kMaxText) safe += "...";
+  return json_string(safe);
+}
 
 ArgumentText::Parameter ArgumentText::next_parameter() {
   const size_t end = std::min(parameters_.find(' '), parameters_.size());

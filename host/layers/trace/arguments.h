@@ -12,9 +12,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "host/layers/trace/json_text.h"
+#include "host/base/json_text.h"
 
 namespace ephost::layers {
+
+// A string of at most 200 bytes of `text`, made safe to display.
+[[nodiscard]] std::string json_text(std::string_view text);
 
 // Whether arguments are shown before the call, or their results after it.
 enum class Moment { kBefore, kAfter };

@@ -8,7 +8,6 @@
 #include "host/base/printable.h"
 #include "host/layers/decorate/decorator.h"
 #include "host/layers/trace/arguments.h"
-#include "host/layers/trace/json_text.h"
 
 namespace ephost::layers {
 namespace {

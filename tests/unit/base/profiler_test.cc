@@ -42,7 +42,7 @@ TEST(Profiler, RecordsNothingAfterItsEnd) {
   Profiler profiler("");
   profiler.stop();
   profiler.add("run", "run", Profiler::Clock::now());
-  EXPECT_EQ(profiler.to_json(), "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n");
+  EXPECT_EQ(profiler.to_json(), "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[]}\n");
 }
 
 TEST(Profiler, TellsThreadsApart) {
