@@ -2,13 +2,9 @@
 #include <ephost/partition_model.h>
 
 #include <memory>
-#include <span>
 
 #include "host/base/format.h"
-#include "host/cli/arguments/flags.h"
-#include "host/cli/options/options.h"
-#include "host/cli/report/activity.h"
-#include "host/cli/report/json.h"
+#include "host/cli/commands/model_report.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/partitioning/partitioning.h"
 #include "host/cli/report/table.h"
@@ -17,11 +13,7 @@
 namespace ephost::cli {
 namespace {
 
-struct PartitionFlags {
-  SessionFlags session;
-  ReportFlags report;
-  std::filesystem::path model;
-  std::filesystem::path output;
+struct PartitionFlags : ModelReportFlags {
   bool explain = false;
   bool compile = false;
 };
@@ -137,20 +129,17 @@ std::string inlined_text(const ModelPartitioning& model) {
 }
 
 Json to_json(const ModelPartitioning& model, const PartitionFlags& flags) {
-  Json json = {{"model", flags.model.native()},
-               {"graph", model.graphs.front().name},
-               {"is_context_model", model.is_context_model},
-               {"folded_nodes", model.folded_nodes},
-               {"removed_identities", model.removed_identities},
-               {"bodies", Json::array()}};
-  json.update(partitioning_json(model.graphs.front(), flags));
-  Json bodies = Json::array();
-  for (const GraphPartitioning& body : std::span(model.graphs).subspan(1)) {
-    Json body_json = {{"path", body.path}, {"graph", body.name}};
-    body_json.update(partitioning_json(body, flags));
-    bodies.push_back(body_json);
-  }
-  json.set("bodies", bodies);
+  Json json = with_graphs(
+      {{"model", flags.model.native()},
+       {"graph", model.graphs.front().name},
+       {"is_context_model", model.is_context_model},
+       {"folded_nodes", model.folded_nodes},
+       {"removed_identities", model.removed_identities}},
+      model.graphs,
+      [](const GraphPartitioning& body) {
+        return Json({{"path", body.path}, {"graph", body.name}});
+      },
+      [&](const GraphPartitioning& graph) { return partitioning_json(graph, flags); });
   if (flags.explain) {
     json.set("inlined", inlined_json(model));
     json.set("plugin_operators", plugin_operators_json(model));
@@ -215,16 +204,13 @@ std::string render(const ModelPartitioning& model, const PartitionFlags& flags) 
 
 Result<int> run(const PartitionFlags& flags) {
   apply(flags.report);
-  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
-                          open_environment(flags.session.environment));
-  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
-  if (!flags.output.empty()) options.add_output_file(flags.output);
-  const auto partitioned = [&] {
-    Activity activity("partitioning " + flags.model.native(), flags.report.shows_progress());
-    activity.follow(options);
-    return partition_model(environment, flags.model, options,
-                           flags.compile ? PartitionStage::kCompilation : PartitionStage::kClaims);
-  }();
+  const PartitionStage stage =
+      flags.compile ? PartitionStage::kCompilation : PartitionStage::kClaims;
+  const auto partitioned = report_on_model(
+      flags, "partitioning", [](SessionOptions&) {},
+      [&](const Environment& environment, const SessionOptions& options) {
+        return partition_model(environment, flags.model, options, stage);
+      });
   EPHOST_RETURN_IF_ERROR(partitioned.status());
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, render(*partitioned, flags)));
   EPHOST_RETURN_IF_ERROR(partitioned->coverage);
@@ -237,13 +223,11 @@ Command add_partition(ArgumentParser& root) {
   auto flags = std::make_shared<PartitionFlags>();
   ArgumentParser app =
       root.add_subcommand("partition", "Show which provider takes which node, and why");
-  app.add("MODEL", flags->model, "An ONNX model").type_name("FILE").required();
+  add_model_flags(app, *flags).required();
   app.add_flag("--explain", flags->explain,
                "List each node and each refused claim with its reason");
   app.add_flag("--compile", flags->compile,
                "Compile too, and show where the nodes go that a provider fails to compile or load");
-  app.add("-o,--output", flags->output, "Write to this file instead of standard output")
-      .type_name("FILE");
   add_session_flags(app, flags->session);
   add_report_flags(app, flags->report, {"table", "json", "dot", "html"});
   return {app, [flags] { return run(*flags); }};

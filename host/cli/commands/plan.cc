@@ -10,11 +10,8 @@
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
-#include "host/cli/arguments/flags.h"
+#include "host/cli/commands/model_report.h"
 #include "host/cli/commands/plan_buffers.h"
-#include "host/cli/options/options.h"
-#include "host/cli/report/activity.h"
-#include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/plan/plan_map.h"
 #include "host/cli/report/plan/step_times.h"
@@ -24,11 +21,7 @@
 namespace ephost::cli {
 namespace {
 
-struct PlanFlags {
-  SessionFlags session;
-  ReportFlags report;
-  std::filesystem::path model;
-  std::filesystem::path output;
+struct PlanFlags : ModelReportFlags {
   std::filesystem::path html;
   std::filesystem::path times;
   std::filesystem::path buffers;
@@ -83,19 +76,6 @@ Json plan_json(const GraphPlan& plan) {
           {"values", values_json(plan)},
           {"blocks", blocks},
           {"order", plan.order_rule}};
-}
-
-Json to_json(std::span<const GraphPlan> plans, const PlanFlags& flags) {
-  Json json = {{"model", flags.model.native()}, {"bodies", Json::array()}};
-  json.update(plan_json(plans.front()));
-  Json bodies = Json::array();
-  for (const GraphPlan& body : plans.subspan(1)) {
-    Json body_json = plan_json(body);
-    body_json.set("path", body.path);
-    bodies.push_back(body_json);
-  }
-  json.set("bodies", bodies);
-  return json;
 }
 
 std::string steps_table(const GraphPlan& plan) {
@@ -189,27 +169,32 @@ Result<std::string> to_page(std::span<const GraphPlan> plans, const PlanFlags& f
 }
 
 Result<int> show_plan(const PlanFlags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
-                          open_environment(flags.session.environment));
-  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
-  if (!flags.order.empty()) options.add_config_entry("session.execution_order", flags.order);
-  if (!flags.times.empty()) options.add_input_file(flags.times);
-  for (const std::filesystem::path& file : {flags.output, flags.html}) {
-    if (!file.empty()) options.add_output_file(file);
-  }
-  const auto plans = [&] {
-    Activity activity("planning " + flags.model.native(), flags.report.shows_progress());
-    activity.follow(options);
-    return plan_model(environment, flags.model, options);
-  }();
+  const auto adjust = [&](SessionOptions& options) {
+    if (!flags.order.empty()) options.add_config_entry("session.execution_order", flags.order);
+    if (!flags.times.empty()) options.add_input_file(flags.times);
+    if (!flags.html.empty()) options.add_output_file(flags.html);
+  };
+  const auto plans =
+      report_on_model(flags, "planning", adjust,
+                      [&](const Environment& environment, const SessionOptions& options) {
+                        return plan_model(environment, flags.model, options);
+                      });
   EPHOST_RETURN_IF_ERROR(plans.status());
   if (!flags.html.empty()) {
     EPHOST_ASSIGN_OR_RETURN(const std::string page, to_page(*plans, flags));
     EPHOST_RETURN_IF_ERROR(write_text(flags.html, page));
     if (flags.output.empty() && !flags.report.json()) return kExitSuccess;
   }
-  EPHOST_RETURN_IF_ERROR(write_text(
-      flags.output, flags.report.json() ? to_text(to_json(*plans, flags)) : to_tables(*plans)));
+  const auto json = [&] {
+    return with_graphs(
+        {{"model", flags.model.native()}}, *plans,
+        [](const GraphPlan& body) {
+          return Json({{"path", body.path}});
+        },
+        plan_json);
+  };
+  EPHOST_RETURN_IF_ERROR(
+      write_text(flags.output, flags.report.json() ? to_text(json()) : to_tables(*plans)));
   return kExitSuccess;
 }
 
@@ -234,9 +219,7 @@ Command add_plan(ArgumentParser& root) {
   ArgumentParser app = root.add_subcommand(
       "plan",
       "Show the order of the steps, the place of each value, peak memory and its lower bound");
-  Argument model = app.add("MODEL", flags->model, "An ONNX model").type_name("FILE");
-  app.add("-o,--output", flags->output, "Write to this file instead of standard output")
-      .type_name("FILE");
+  const Argument model = add_model_flags(app, *flags);
   Argument html = app.add("--html", flags->html,
                           "Write an HTML page with the memory map and the order to this file")
                       .type_name("FILE");
