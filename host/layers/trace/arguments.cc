@@ -37,7 +37,7 @@ std::string content(const void* data, uint64_t size) {
   return object.text();
 }
 
-// Of texts, and where each of them ends.
+// The checksum of texts, and of where each of them ends.
 std::string checksum_of_texts(const eph_value& tensor) {
   ContentHasher content;
   const std::span texts(static_cast<const eph_string*>(tensor.data),
@@ -66,7 +66,7 @@ std::string element_count(const eph_value& value) {
   return json_number(first->shape[0]);
 }
 
-// Of the host's own, an input or output of a run.
+// For a value of the host, which is an input or output of a run.
 std::string value_text(const eph_value* value) {
   if (value == nullptr) return "null";
   JsonText object('{');
