@@ -165,13 +165,13 @@ TEST(CheckManifest, RefusesAnotherMajorBeforeLoading) {
   manifest::Manifest manifest = manifest_for(0, 0);
   manifest.abi.major = 2;
   EXPECT_THAT(check_manifest(manifest, {}).message(),
-              AllOf(HasSubstr("the manifest states 2.0, this host speaks 1.0"),
+              AllOf(HasSubstr("the manifest declares 2.0, this host speaks 1.0"),
                     HasSubstr("update the host")));
 }
 
 TEST(CheckManifest, RefusesMinorsThatItDoesNotSpeakBeforeLoading) {
   EXPECT_THAT(check_manifest(manifest_for(0, 1), host_with(2, 3)).message(),
-              AllOf(HasSubstr("the manifest states 1.0 to 1.1, this host speaks 1.2 to 1.3"),
+              AllOf(HasSubstr("the manifest declares 1.0 to 1.1, this host speaks 1.2 to 1.3"),
                     HasSubstr("install a newer version of the plugin")));
 }
 

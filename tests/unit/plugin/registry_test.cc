@@ -121,7 +121,7 @@ constexpr RefusedFixture kRefusedFixtures[] = {
     {"null_get_api", "eph_plugin_preamble lacks the required function \"get_api\""},
     {"empty_minor_range", "an empty range of ABI minor versions, 3 to 2"},
     {"future_minors", "the library speaks 1.7 to 1.9, this host 1.0; update the host"},
-    {"no_id", "the library states an empty plugin id"},
+    {"no_id", "the library declares an empty plugin id"},
     {"sanitized", "the plugin was built with MemorySanitizer, this host with "},
     {"sanitizer_runtime", "built with a sanitizer that this host was built without"},
     {"null_table", "FixtureExecutionProvider for ABI version 1.0: eph_plugin_api is null"},

@@ -107,7 +107,7 @@ TEST_F(ReplacedDependency, RunsNothingFurtherAway) {
               AllOf(Not(HasSubstr(library_.string())), Not(HasSubstr("ephost-load-guard"))));
 }
 
-// Shows that the fixture tells of itself, so that the tests above can fail.
+// Shows that the fixture reports that it ran, so that the tests above can fail.
 TEST_F(ReplacedDependency, RunsWhereNoManifestListsIt) {
   use("distant", false);
   const auto library = load_after([&] { replace_dependency(); });

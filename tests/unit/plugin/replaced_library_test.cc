@@ -31,7 +31,7 @@ std::filesystem::path library_of(const std::string& fixture) {
   return test::fixture_directory(fixture) / ("lib" + fixture + ".so");
 }
 
-// The plugin "good" in a folder of its own, whose manifest states the library's checksum.
+// The plugin "good" in a folder of its own, whose manifest has the library's checksum.
 class ReplacedLibrary : public AttackedPlugin {
  protected:
   void SetUp() override {

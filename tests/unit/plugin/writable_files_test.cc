@@ -55,7 +55,7 @@ Compared compare_mapped(const std::filesystem::path& file, const std::string& by
   return compared;
 }
 
-// The plugin "good", whose library everybody may write into.
+// The plugin "good", whose library is writable for everybody.
 class WritableFiles : public AttackedPlugin {
  protected:
   void SetUp() override {
