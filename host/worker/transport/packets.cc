@@ -38,7 +38,7 @@ union ControlBuffer {
   std::array<char, CMSG_SPACE(sizeof(int) * kMaxSent)> bytes;
 };
 
-// Of the other end, or what it sent.
+// A failure of the other end, or of what it sent.
 Status failure(std::string message) { return Status(StatusCode::kEpFail, std::move(message)); }
 
 Status socket_error(std::string_view verb) {

@@ -143,7 +143,7 @@ TEST(WorkerProcessTest, DiesWithAHostThatIsKilled) {
   ::waitpid(host, nullptr, 0);
   ASSERT_GT(pid, 0);
   for (int i = 0; i < 500 && is_alive(pid); ++i) {
-    // Whoever adopted it may take a while to reap it.
+    // The process that adopted it may take a while to reap it.
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string line;
     std::getline(stat, line);

@@ -15,7 +15,7 @@ SharedMemory make_memory() {
   return *SharedMemory::create("ephost-test", 4096, SharedAccess::kReadWrite);
 }
 
-// The regions that the next request takes away; nobody gets it.
+// The regions that the next request takes away; it is not sent.
 std::vector<uint64_t> removed_by(Outgoing& outgoing) {
   wire::Request request;
   EXPECT_TRUE(outgoing.finish(request).ok());

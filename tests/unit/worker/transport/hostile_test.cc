@@ -54,7 +54,7 @@ TEST(HostileWorkerTest, IsEndedForWhatItPostsAndAnswers) {
   const std::map<std::string, std::string> reasons = {
       {"counts posts that it did not send", invalid + "no message was sent"},
       {"counts back", invalid + "no message was sent"},
-      {"posts what is no post", "sent a message out of turn"},
+      {"posts a message that is not a post", "sent a message out of turn"},
       {"posts a descriptor", invalid + "a post has descriptors"},
       {"posts endless memory", invalid + "a post has descriptors"},
       {"posts in a way that is unknown", invalid + "a packet is malformed"},
