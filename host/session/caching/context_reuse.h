@@ -1,6 +1,6 @@
 // Takes over contexts of older entries of the cache store: where a model has no entry because the
 // host, or a provider that compiled nothing of it, has changed, its partitions may still be those
-// that an older entry has compiled. Used by SessionCache only; host/context/SPECIFICATION.md states
+// that an older entry has compiled. Used by SessionCache only; host/context/SPECIFICATION.md has
 // the rule (`store.reuse`).
 #pragma once
 

@@ -22,7 +22,7 @@ Status check_shapes(const SessionConfig& config) {
   if (count == 0) return Status::ok_status();
   if (config.specialize == SpecializeMode::kOff) {
     return Status(StatusCode::kInvalidArgument,
-                  formatted("{} states profiles, and session.shapes.specialize=off forbids to "
+                  formatted("{} has profiles, and session.shapes.specialize=off forbids to "
                             "specialise the model for them; leave one of them out",
                             kShapeProfilesKey));
   }

@@ -1,4 +1,4 @@
-// What the pipeline makes of a model, stage by stage. Every stage takes a PreparedModel and fills
+// A model as the pipeline prepares it, stage by stage. Every stage takes a PreparedModel and fills
 // in its own members; sessions, the cache and the commands read them afterwards.
 #pragma once
 
@@ -90,10 +90,10 @@ struct PreparedModel {
   // Where runs note the values that do not come out as planned; a specialisation shares that of its
   // base.
   std::shared_ptr<runtime::ShapeContradictions> contradictions;
-  // Of the model that the caller asked for, even if a cache has put another one in its place.
+  // Those of the model that the caller asked for, even if a cache has put another one in its place.
   ModelMetadata metadata;
   // What was read, with all files open, if it can be read again with other extents: a model with
-  // open extents that is no context model. It stays what the caller asked for, too.
+  // open extents that is not a context model. It stays what the caller asked for, too.
   std::optional<ModelSource> source;
   // Where the same was read from, whatever model it is.
   ReadSource read_source;

@@ -96,10 +96,11 @@ Status Specializer::load_stored(const SessionConfig& config) {
   const PreparedModel& prepared = base_.prepared;
   if (prepared.stored_specializations.empty()) return Status::ok_status();
   if (!prepared.stored_folder) {
-    return Status(StatusCode::kInvalidGraph,
-                  "the context model states specialised models beside it, and comes from memory, "
-                  "so that their folder is not known; set ep.context_file_path, or "
-                  "session.shapes.specialize=off");
+    return Status(
+        StatusCode::kInvalidGraph,
+        "the context model refers to specialised models beside it, and comes from memory, "
+        "so that their folder is not known; set ep.context_file_path, or "
+        "session.shapes.specialize=off");
   }
   const KnownChecksums known(config.known_checksums_dir);
   size_t left = static_cast<size_t>(config.max_specializations);

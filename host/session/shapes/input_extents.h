@@ -1,5 +1,5 @@
-// Which extents of a model's inputs a session fixes in its specialisations, and those of one run.
-// Called once when a session is created, and then by each run.
+// The extents of a model's inputs that a session fixes in its specialisations, and those of one
+// run. Called once when a session is created, and then by each run.
 #pragma once
 
 #include <cstdint>

@@ -303,12 +303,12 @@ TEST_F(ContextLoading, RefusesAModelOfThisHostWithoutItsChecksums) {
   test::expect_runs(Session::create(environment_, context, options), expected_);
 }
 
-TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostThatStatesNoChecksums) {
+TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostWithoutChecksums) {
   const auto context = compile();
   strip(context, false);
   const test::LogCapture log;
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);
-  EXPECT_THAT(log.text(), HasSubstr("states no checksum for file \"m_scripted.bin\""));
+  EXPECT_THAT(log.text(), HasSubstr("has no checksum for file \"m_scripted.bin\""));
   SessionOptions options = scripted();
   options.add_config_entry("ep.require_checksums", "1");
   EXPECT_EQ(Session::create(environment_, context, options).status().code(),

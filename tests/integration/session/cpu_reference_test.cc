@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Of a model of one operator, from "x" to "y".
+// A model of one operator, from "x" to "y".
 Result<std::shared_ptr<layers::Reference>> make_reference(const Environment& environment,
                                                           const std::string& op_type) {
   const graph::Model model = test::model_of(graph::testing::GraphBuilder()

@@ -206,7 +206,7 @@ TEST_F(FallbackTest, ACachedPartitionThatFailsToLoadIsAnError) {
                                                 HasSubstr("scripted failure at restore")));
 }
 
-// The second provider's manifest states that it reads the first one's contexts.
+// The second provider's manifest declares that it reads the first one's contexts.
 TEST_F(FallbackTest, TheNextProviderOfTheSourceLoadsWhatTheFirstCannot) {
   const auto report =
       compile_model(scripted_environment(), scripted(), {.input_model_path = model_});

@@ -160,7 +160,7 @@ class GenerationFaults : public ::testing::TestWithParam<GenerationVariant> {
     const TempDirectory dir;
     fs::copy(old_.path(), dir.path());
     const Status status = generate(GetParam(), dir, file_system);
-    // The message names a file, and no temporary file is left, because the process goes on.
+    // The message names a file, and no temporary file is left, because the process continues.
     if (!status.ok()) {
       ASSERT_THAT(status.message(), HasSubstr(dir.path().native()));
     }

@@ -179,7 +179,8 @@ TEST_F(Initializers, CannotStayInAFileOutsideTheOutputFolder) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
-// The destination of a model in memory is not known, so it states what the source model stated.
+// The destination of a model in memory is not known, so it has the location that the source model
+// has.
 TEST_F(Initializers, OfAModelInMemoryKeepTheirStatedLocation) {
   use_external_source(source_);
   std::vector<std::byte> model;

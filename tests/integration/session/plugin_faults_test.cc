@@ -107,7 +107,7 @@ class WholeLife {
     note(Session::create(faulty_environment(), file, profiled).status());
   }
 
-  // A node of an operator that the plugin defines, and that nobody takes.
+  // A node of an operator that the plugin defines, and that no provider takes.
   void explain() {
     graph::Model defined = test::model_of(graph::testing::GraphBuilder()
                                               .input("x", test::row_type(4))

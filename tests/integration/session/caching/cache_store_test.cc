@@ -304,7 +304,7 @@ TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
     const CacheUse found = use(model_, options);
     EXPECT_EQ(found.outcome, Outcome::kUncached);
     EXPECT_THAT(found.reason, HasSubstr(std::string(reason)));
-    EXPECT_THAT(logged, HasSubstr("goes on without the cache store"));
+    EXPECT_THAT(logged, HasSubstr("continues without the cache store"));
     EXPECT_THAT(logged, HasSubstr(std::string(reason)));
   };
   SessionOptions on_a_file = options();

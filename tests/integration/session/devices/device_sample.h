@@ -55,7 +55,7 @@ class DeviceSession : public ::testing::Test {
     file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
         report.copies_within;
     EXPECT_TRUE(file) << "the provider did not end";
-    EXPECT_EQ(report.live, 0U) << "blocks that nobody released";
+    EXPECT_EQ(report.live, 0U) << "blocks that were not released";
     return report;
   }
   Result<Session> create(const std::filesystem::path& model, const SessionOptions& options) {

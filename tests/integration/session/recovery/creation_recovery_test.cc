@@ -194,7 +194,7 @@ TEST_F(CreationRecoveryTest, AFailureThatPassesIsNotTheEnd) {
   {
     const Variable program("EPHOST_WORKER_PROGRAM", "/nowhere/ephost-worker");
     const Status status = test::run(*session).status();
-    EXPECT_THAT(status.message(), AllOf(HasSubstr("going on after"), HasSubstr("/nowhere")));
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("continuing after"), HasSubstr("/nowhere")));
   }
   const Variable program("EPHOST_WORKER_PROGRAM", EPHOST_WORKER_PROGRAM);
   expect_right(*session);

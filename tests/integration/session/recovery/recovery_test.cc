@@ -85,7 +85,7 @@ TEST_F(RecoveryTest, FallbackGoesOnWithoutTheProvider) {
   ASSERT_EQ(session->fallbacks().size(), 1U);
   EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
   EXPECT_THAT(session->fallbacks()[0].reason.message(), HasSubstr("died of SIGSEGV"));
-  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+  EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
   ASSERT_TRUE(session->end_profiling().ok());
   EXPECT_THAT(test::read(folder_ / "trace.json"),
@@ -200,7 +200,7 @@ TEST_F(RecoveryTest, OneRunMakesTheModelAgainForAll) {
     EXPECT_EQ(wrong, 0);
   }
   EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 1U) << log_.text();
-  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+  EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
 }
 
@@ -289,7 +289,7 @@ TEST_F(RecoveryTest, AContextModelIsRestoredOrRefused) {
                       HasSubstr("none of the session's providers")));
   }
   // It was not tried again.
-  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+  EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
 }
 

@@ -101,7 +101,7 @@ TEST_P(CallLimitSession, HoldsForAllSessionsOfAGroup) {
   EXPECT_EQ(most_calls(log_.text()), expected());
 }
 
-// Steps of bodies wait for their turn like others, and nobody waits for them meanwhile. The
+// Steps of bodies wait for their turn like others, and no call waits for them meanwhile. The
 // provider splits its loops over the threads of the host.
 TEST_P(CallLimitSession, LetsBodiesAndLoopsOfStepsGoOn) {
   const auto path = test::write_model(folder_ / "flow.onnx", test::nested_flow());

@@ -44,7 +44,7 @@ TYPED_TEST(Float16Run, ConvertsAsTheCpuProviderDoes) {
   std::vector<float> floats;
   for (uint32_t i = 0; i <= 0xffff; ++i) {
     all.push_back(TypeParam::from_bits(static_cast<uint16_t>(i)));
-    // Of each upper half of a float: the ends, the middle of its lower bits, and what is beside
+    // For each upper half of a float: the ends, the middle of its lower bits, and what is beside
     // them; for the bits that float16 has more, the same again.
     for (const uint32_t low : {0x0U, 0x1U, 0xfffU, 0x1000U, 0x1001U, 0x2fffU, 0x3000U, 0x3001U,
                                0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {

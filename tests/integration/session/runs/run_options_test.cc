@@ -1,5 +1,6 @@
-// What providers hear of runs, the options of a run, its deadline, and options that change between
-// runs. The scripted provider adds its options `offset` and `run_offset` to what it computes.
+// What providers are told about runs, the options of a run, its deadline, and options that change
+// between runs. The scripted provider adds its options `offset` and `run_offset` to what it
+// computes.
 #include <gmock/gmock.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Session::shrink: what it gives back, and that later runs and runs that go on compute the same.
+// Session::shrink: what it gives back, and that later and concurrent runs compute the same.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -342,13 +342,13 @@ TEST_F(SpecializationTest, RefusesProfilesThatDoNotFit) {
     return status.message();
   };
   EXPECT_THAT(message_of({{"profiles", "bath=1"}}),
-              HasSubstr("a profile of the session states \"bath\", and no input of the model has "
+              HasSubstr("a profile of the session names \"bath\", and no input of the model has "
                         "an open dimension of that name; there are: batch, seq"));
   EXPECT_THAT(message_of({{"profiles", "batch=1"}}),
-              HasSubstr("a profile of the session states no extent for \"seq\", which has to be "
-                        "fixed; state all of batch, seq"));
+              HasSubstr("a profile of the session has no extent for \"seq\", which has to be "
+                        "fixed; give all of batch, seq"));
   EXPECT_THAT(message_of({{"profiles", "batch=1,x[0]=2,seq=1"}}),
-              HasSubstr("states the dimension \"x[0]\" twice"));
+              HasSubstr("has the dimension \"x[0]\" twice"));
   EXPECT_THAT(message_of({{"profiles", "batch=1,seq=1"}, {"specialize", "off"}}),
               HasSubstr("session.shapes.specialize=off forbids"));
   EXPECT_THAT(

@@ -64,11 +64,11 @@ TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "off"), "2/60");
 }
 
-// Sessions refuse the entry, whatever was stated before.
-TEST(SessionOptions, KeepWhatIsNoPolicyAsItIs) {
+// Sessions refuse the entry, whatever was set before.
+TEST(SessionOptions, KeepAnInvalidPolicyAsItIs) {
   EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
-  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is no policy";
+  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is not a policy";
 }
 
 TEST(SessionOptions, PassesOnWhatIsWrongWithASelection) {

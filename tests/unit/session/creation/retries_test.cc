@@ -102,7 +102,7 @@ TEST(Retries, CompareChecksumsFirstOnceForEachReading) {
   EXPECT_TRUE(*wrong.asks_again(failure));
   EXPECT_FALSE(wrong.may_defer());
   EXPECT_FALSE(*wrong.asks_again(failure));
-  EXPECT_TRUE(wrong.may_defer()) << "the model may have been replaced, and is read anew";
+  EXPECT_TRUE(wrong.may_defer()) << "the model may have been replaced, and is read again";
   reading.is_cancelled = true;
   EXPECT_FALSE(*wrong.asks_again(failure));
 }

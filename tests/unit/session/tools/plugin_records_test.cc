@@ -112,7 +112,7 @@ TEST_F(Records, HoldUntilAFileChanges) {
   for (const char* const file : {"acme.yaml", "libacme.so", "ephost-worker"}) {
     EXPECT_FALSE(survives([&] { static_cast<void>(folder_.write(file, "changed")); })) << file;
   }
-  // Of the same size, with the old time of modification.
+  // A change that keeps the size and the time of modification.
   EXPECT_FALSE(survives([&] {
     const auto time = fs::last_write_time(plugin_.library);
     static_cast<void>(folder_.write("libacme.so", "CHANGED"));
