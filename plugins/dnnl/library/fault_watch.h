@@ -1,4 +1,4 @@
-// fault_watch.h: notes accesses to ranges of pages that have no access, and lets them go on. Used
+// fault_watch.h: notes accesses to ranges of pages that have no access, and lets them succeed. Used
 // by guarded_memory alone.
 #pragma once
 

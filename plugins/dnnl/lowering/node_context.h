@@ -1,6 +1,6 @@
-// node_context.h: what the lowering of one node sees: its attributes, its inputs as tensors of the
-// recipe that is being built, and its constants. Every accessor refuses what the provider cannot
-// take (other element types, dynamic shapes) by throwing Unsupported with the reason.
+// node_context.h: the view that the lowering has of one node: its attributes, its inputs as tensors
+// of the recipe that is being built, and its constants. Every accessor refuses what the provider
+// cannot take (other element types, dynamic shapes) by throwing Unsupported with the reason.
 #pragma once
 
 #include <ephost/plugin.hpp>
@@ -77,7 +77,7 @@ class NodeContext {
   [[nodiscard]] bool is_read(std::size_t i) const;
   // Throws Unsupported if an output other than the first is read.
   void require_single_output() const;
-  // Says which tensor is output i, which is not the first. Throws Unsupported if the model states
+  // Says which tensor is output i, which is not the first. Throws Unsupported if the model declares
   // another shape.
   void bind_output(std::size_t i, TensorId tensor);
 

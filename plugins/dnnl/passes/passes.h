@@ -27,7 +27,7 @@ void fuse_post_ops(LoweredPartition& partition, const FastPrimitiveQuery& is_fas
 void fuse_quantization(LoweredPartition& partition, const FastPrimitiveQuery& is_fast,
                        bool has_products);
 
-// Drops operations, constants and tensors that nothing depends on, and numbers the rest anew.
+// Drops operations, constants and tensors that nothing depends on, and renumbers the rest.
 void remove_dead_code(LoweredPartition& partition);
 
 // All of the above in order.

@@ -184,7 +184,7 @@ TEST(QGemm, BroadcastsCInBothDimensionsAndWantsBothParametersOfY) {
   EXPECT_EQ(infer_microsoft("QGemm", half).code, EPH_INVALID_GRAPH);
 }
 
-// ---- Of a few bits ------------------------------------------------------------------------------
+// ---- Weights of few bits ------------------------------------------------------------------------
 
 struct BitsCase {
   int64_t bits, block;
