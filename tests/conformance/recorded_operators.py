@@ -35,7 +35,7 @@ def main():
                     messages.write_test(root / str(number) / name, cases[name].model(),
                                         cases[name].named_inputs(), results[name][1])
             command = [sys.argv[1], "test", *options, root / str(number)]
-            failed |= subprocess.run(command, check=False).returncode != 0
+            failed |= subprocess.run(command, check=False, timeout=1500).returncode != 0
     sys.exit(failed)
 
 

@@ -237,7 +237,7 @@ class CacheTest(CommandLineTest):
                 except OSError:  # the other end is closed
                     pass
                 os.close(terminal)
-                self.assertEqual(process.wait(), 1)
+                self.assertEqual(process.wait(timeout=60), 1)
                 self.assertEqual(b"model.onnx, writing what was compiled ... " in shown, is_shown, shown)
 
     def test_a_killed_writer_is_cleared_away_by_the_next_hit(self):
