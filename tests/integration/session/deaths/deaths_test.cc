@@ -15,11 +15,13 @@
 
 #include "host/plugin/slots.h"
 #include "tests/integration/session/deaths/plugin_life.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/process_contents.h"
 
 namespace ephost::deaths_test {
 namespace {
 
+using test::IsOk;
 using test::PluginLife;
 using ::testing::HasSubstr;
 
@@ -207,7 +209,7 @@ class Deaths : public ::testing::Test {
     ::unsetenv("EPHOST_FAULT_MARK");
     EXPECT_TRUE(std::filesystem::remove(mark)) << "the fault was not committed";
     const auto outputs = test::run(*neighbour_);
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     if (outputs.ok()) test::expect_close(*outputs, *expected_);
     expect_nothing_left();
     if (!log.text().empty()) failures.emplace_back(StatusCode::kEpFail, log.text());

@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::float16_run_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 
 graph::ValueType list_of(ElementType type) {
   return graph::testing::tensor_type(type, graph::Shape{graph::kUnknownDim});
@@ -39,7 +41,7 @@ TYPED_TEST(Float16Run, ConvertsAsTheCpuProviderDoes) {
   const test::TempDirectory folder;
   const auto path = test::save(folder, casts(element_type_of<TypeParam>()));
   auto session = Session::create(test::environment(), path);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   std::vector<TypeParam> all;
   std::vector<float> floats;
   for (uint32_t i = 0; i <= 0xffff; ++i) {
@@ -56,7 +58,7 @@ TYPED_TEST(Float16Run, ConvertsAsTheCpuProviderDoes) {
   };
   const auto outputs = session->run({{{"short", *Value::of<TypeParam>(extent(all), all)},
                                       {"float", *Value::of<float>(extent(floats), floats)}}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   const std::span<const float> widened = (*outputs)[0].template elements<float>();
   for (size_t i = 0; i < all.size(); ++i) {
     ASSERT_EQ(std::bit_cast<uint32_t>(all[i].to_float()), std::bit_cast<uint32_t>(widened[i])) << i;

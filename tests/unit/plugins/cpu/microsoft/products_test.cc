@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/microsoft/microsoft_node.h"
 
 namespace ephost::test::products_test {
@@ -289,7 +290,7 @@ TEST(MatMulNBits, RefusesWhatItDoesNotSupportBeforeItIsClaimed) {
     return attributes;
   };
   const Attributes plain = with({{"block_size", int64_t{16}}});
-  EXPECT_TRUE(run_microsoft("MatMulNBits", small_bits(), plain).ok());
+  EXPECT_THAT(run_microsoft("MatMulNBits", small_bits(), plain), IsOk());
   Arguments inputs = small_bits();
   inputs.push_back(std::nullopt);
   inputs.push_back(tensor<int32_t>({16}, std::vector<int32_t>(16, 0)));
