@@ -28,7 +28,7 @@ struct HostOffer {
   std::vector<std::string> extensions;
 };
 
-// Checks what the manifest alone states, before anything is loaded: ABI version and required
+// Checks what the manifest alone declares, before anything is loaded: ABI version and required
 // extensions.
 [[nodiscard]] Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host);
 

@@ -85,7 +85,7 @@ void judge_array(const eph_plugin_api& api, Report& report) {
   if (api.provider_count == 0) {
     report.fail("the plugin offers no provider", "list at least one in eph_plugin_api.providers");
   } else if (api.provider_count > kMost) {
-    report.fail(formatted("the plugin states {} providers", api.provider_count),
+    report.fail(formatted("the plugin has {} providers", api.provider_count),
                 "set provider_count to the number of entries of providers");
   } else if (api.providers == nullptr) {
     report.fail(formatted("the {} providers are at a null pointer", api.provider_count),

@@ -24,7 +24,7 @@ namespace {
 using plugin::adopt;
 using plugin::CallSite;
 
-// The size that a table states, within reason.
+// The size that a table declares, within reason.
 template <class Table>
 uint64_t stated_size(const Table* table) {
   return std::min<uint64_t>(table->struct_size, plugin::kMaxRecordSize);
@@ -172,7 +172,7 @@ void check_each_minor(const Subject& subject, Report& report) {
     const Result<const eph_plugin_api*> table = get_api(*raw, minor);
     if (table.ok() && *table != nullptr) continue;
     report.fail(
-        formatted("get_api gives no table for minor version {}, which the preamble states", minor),
+        formatted("get_api gives no table for minor version {}, which the preamble has", minor),
         "return a table for each minor version of the range");
   }
 }

@@ -167,7 +167,7 @@ void check_relocatable(const Subject& subject, Report& report) {
   } else if (!works(*plugin)) {
     report.fail(
         "no provider can be created once the plugin is in another folder",
-        "find files of the plugin relative to the directory that eph_provider_config states");
+        "find files of the plugin relative to the directory that eph_provider_config gives");
   }
 }
 

@@ -25,7 +25,7 @@ using std::chrono::seconds;
 constexpr uint64_t kMostProviders = 1024;
 constexpr uint64_t kLongestText = 1024;
 
-// What a library states about its providers, as far as its tables are whole.
+// What a library declares about its providers, as far as its tables are whole.
 struct Statements {
   RawPlugin raw;
   eph_plugin_preamble preamble = {};
@@ -108,7 +108,7 @@ void check_promises(const Subject& subject, Report& report) {
                           "in the library",
                           manifest.abi.minor_min, manifest.abi.minor_max,
                           read->preamble.abi_minor_min, read->preamble.abi_minor_max),
-                "state in the manifest what the library states");
+                "declare in the manifest what the library declares");
   }
   const auto found = std::ranges::find_if(read->providers, [&](const auto& provider) {
     return bridge::view(provider.type_name) == manifest.provider;

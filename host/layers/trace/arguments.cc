@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMaxShown = 64;  // entries of an array
 
-// What a plugin states, as far as its record reaches; zero where it is broken.
+// What a plugin declares, as far as its record reaches; zero where it is broken.
 template <class Record>
 Record known_part(const Record* given) {
   const auto adopted = plugin::adopt<Record>(given, {});

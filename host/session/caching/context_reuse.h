@@ -28,7 +28,7 @@ using ContextDigests = std::map<std::string, std::string>;
 
 // Fills in PreparedModel::reused from `related`, the best entry first, and returns the entries that
 // gave something, which must be kept as long as the model. Takes a payload only if all partitions
-// that it contains are wanted, each with the digest that the entry states, and if the provider
+// that it contains are wanted, each with the digest that the entry has, and if the provider
 // accepts its source and judges its compatibility to be optimal. An entry that turns out to be
 // damaged is quarantined. Logs what is taken over and, for all other partitions, why they are
 // compiled. Fails only if it is cancelled.

@@ -28,7 +28,7 @@ Status check_shapes(const SessionConfig& config) {
   }
   if (count <= config.max_specializations) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                formatted("{} states {} profiles, and session.shapes.max_specializations={} keeps "
+                formatted("{} has {} profiles, and session.shapes.max_specializations={} keeps "
                           "fewer; raise it to {}",
                           kShapeProfilesKey, count, config.max_specializations, count));
 }

@@ -88,7 +88,7 @@ class Session {
   // otherwise it has the model's value. In older models such initializers are constants.
   [[nodiscard]] const std::vector<ValueDescription>& overridable_initializers() const;
 
-  // What the model states about itself. A session that the cache store was a hit for has the
+  // What the model declares about itself. A session that the cache store was a hit for has the
   // statements of the model that it was asked for. A context model has those of the model that it
   // was made of, except that the producer is "ephost".
   [[nodiscard]] const ModelMetadata& model_metadata() const;

@@ -83,7 +83,7 @@ struct ReusedContexts {
 // The results of all stages so far. Later members depend on earlier ones and are destroyed first.
 struct PreparedModel {
   graph::Model model;
-  // The types that the model itself states for its outputs.
+  // The types that the model itself declares for its outputs.
   std::vector<graph::ValueType> declared_outputs;
   // Values whose shapes were found to be wrong (onnx_io::ImportOptions::open_shapes).
   std::set<std::string> open_shapes;
@@ -99,8 +99,8 @@ struct PreparedModel {
   ReadSource read_source;
   // The same as `source` of any model, if the session may have to be made again (session.on_crash).
   std::optional<ModelSource> origin;
-  // Context models for fixed extents that the model states, by file name, and their folder; nothing
-  // for a model from memory whose folder is not known.
+  // Context models for fixed extents that the model declares, by file name, and their folder;
+  // nothing for a model from memory whose folder is not known.
   std::map<std::string, context::ContentChecksum> stored_specializations;
   std::optional<std::filesystem::path> stored_folder;
   OperationFiles files;            // files that this operation is known to read or write, so far

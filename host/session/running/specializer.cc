@@ -107,7 +107,7 @@ Status Specializer::load_stored(const SessionConfig& config) {
   for (const auto& [name, stated] : prepared.stored_specializations) {
     if (left-- == 0) {
       log_warning(
-          formatted("the context model states {} specialised models, and "
+          formatted("the context model refers to {} specialised models, and "
                     "session.shapes.max_specializations={} keeps fewer; the others are "
                     "not loaded",
                     prepared.stored_specializations.size(), config.max_specializations));
@@ -269,7 +269,7 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
                                                                    SessionSettings settings) const {
   if (!base_.prepared.source) {
     return Status(StatusCode::kModelRequiresCompilation,
-                  "a context model has no specialisations but those that it states; compile the "
+                  "a context model has no specialisations but those that it lists; compile the "
                   "model again with all profiles");
   }
   inputs_.add_overrides(extents, settings.config.dimension_overrides);

@@ -39,7 +39,7 @@ namespace ephost::session {
 class Specializer {
  public:
   // Null if the base has nothing to be fixed, or the session wants no specialisations. Loads those
-  // that a context model states, and makes those of the profiles, at once, until the deadline.
+  // that a context model lists, and makes those of the profiles, at once, until the deadline.
   // `base` is borrowed; `settings` are those of the session, and `log` its log. INVALID_ARGUMENT if
   // a profile lacks an extent that has to be fixed; INVALID_GRAPH for a stored one that does not
   // fit or is damaged; otherwise the failures of making one.
@@ -90,7 +90,7 @@ class Specializer {
 
   Specializer(Executable& base, const Environment& environment, const SessionSettings& settings,
               InputExtents inputs, const Log& log, Deadline deadline);
-  // Loads the specialisations that the context model states.
+  // Loads the specialisations that the context model lists.
   Status load_stored(const SessionConfig& config);
   Status load_one(const std::string& name, const context::ContentChecksum& stated,
                   const KnownChecksums& known);

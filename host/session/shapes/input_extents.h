@@ -18,7 +18,7 @@ class InputExtents {
  public:
   InputExtents() = default;
   // The open extents of the model's inputs that are wished for. Dimensions of one name count as
-  // one. Inputs with a default keep what the model states.
+  // one. Inputs with a default keep what the model declares.
   InputExtents(const graph::Model& model, const ShapeWishes& wishes);
 
   // How many extents there are; 0: there is nothing to fix.

@@ -279,7 +279,7 @@ ContextNodeReport describe(const context::VerifiedNode& node) {
           .hardware_architecture = node.hardware_architecture};
 }
 
-// Verifies the specialised models that the context model states, and adds their nodes and problems.
+// Verifies the specialised models that the context model lists, and adds their nodes and problems.
 void examine_specializations(const std::filesystem::path& path, bool compare_checksums,
                              const trust::Verifier& verifier, Examined& out) {
   context::VerifyReport& found = out.report;

@@ -67,7 +67,7 @@ TEST_F(KnownChecksumsOfContexts, AreRecordedByTheFirstLoadAndFoundByTheSecond) {
   const std::string checksum = test::read(records()[0]);
   test::expect_runs(load(), expected_);
   // A record is believed: here it has, for a file that was damaged before it was recorded, the
-  // checksum that the model states.
+  // checksum that the model gives.
   damage();
   settle();
   EXPECT_FALSE(load().ok());

@@ -1,4 +1,4 @@
-// What a session says that its model states about itself.
+// What a session says that its model declares about itself.
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"

@@ -49,7 +49,7 @@ class ProfileContexts : public ::testing::Test {
     for (size_t at = log.find(text); at != log.npos; at = log.find(text, at + 1)) ++found;
     return found;
   }
-  // Changes what the context model states about specialisations.
+  // Changes what the context model lists about specialisations.
   void restate(
       const std::function<void(std::map<std::string, context::ContentChecksum>&)>& change) {
     graph::Model model = test::import_file(folder_ / "model_ctx.onnx");

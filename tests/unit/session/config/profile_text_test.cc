@@ -52,7 +52,7 @@ TEST(ProfileText, RefusesWhatIsNoRange) {
 
 TEST(ProfileText, RefusesANameTwice) {
   EXPECT_EQ(parse_profiles("a=1,b=2,a=3").status().message(),
-            "the profile \"a=1,b=2,a=3\" states \"a\" twice; leave one of them out");
+            "the profile \"a=1,b=2,a=3\" names \"a\" twice; leave one of them out");
 }
 
 }  // namespace

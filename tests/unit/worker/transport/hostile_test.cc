@@ -81,7 +81,7 @@ TEST(HostileWorkerTest, IsEndedForWhatItPostsAndAnswers) {
   }
 }
 
-// It states ever more posts, and sends them.
+// It claims ever more posts, and sends them.
 TEST(HostileWorkerTest, PostsWithoutEndOnlyUntilItsLimit) {
   auto worker = WorkerProcess::start(test_options({"lie", "posts without end"}));
   ASSERT_THAT(worker, IsOk());

@@ -71,7 +71,7 @@ TEST_F(PacketsTest, MalformedPacketsAreRefused) {
   EXPECT_EQ(refusal_of({.is_in_memory = 1}), "a packet is malformed");
   EXPECT_EQ(refusal_of({.is_posted = 2}), "a packet is malformed");
   EXPECT_EQ(refusal_of({.is_in_memory = 1, .is_posted = 1}), "a post has descriptors");
-  EXPECT_EQ(refusal_of({.size = 4}, "abc"), "a packet has another size than it states");
+  EXPECT_EQ(refusal_of({.size = 4}, "abc"), "a packet has another size than it claims");
   EXPECT_EQ(refusal_of({.size = uint64_t{1} << 40}),
             "a message of 1099511627776 bytes is too large");
   ::send(sockets_.worker.get(), "short", 5, 0);
