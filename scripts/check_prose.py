@@ -76,11 +76,12 @@ JOINT = re.compile(r'(?<=\n)[ \t]*(?://+|\*(?!/)|#+)(?= )|"[ \t]*\n[ \t]*f?"')
 TITLE = re.compile(r"\A(?:#.*\n)*(?://|/\*\*?\n? \*?)\s*(?:[\w.]+\.h(?:pp)?: )?(?P<title>\S+ \S+)")
 QUESTION = re.compile(r"(?:How|What|When|Where|Whether|Which|Who|Whom|Whose|Why) ", re.IGNORECASE)
 VERB = re.compile(
-    r"(?:Adds|Answers|Applies|Asks|Builds|Calls|Changes|Checks|Collects|Compares|Compiles|Completes|Computes|Connects|"
-    r"Converts|Counts|Decides|Declares|Derives|Detects|Divides|Draws|Encodes|Estimates|Examines|Explains|Exports|"
-    r"Extracts|Finds|Gives|Holds|Imports|Infers|Judges|Keeps|Limits|Lists|Loads|Makes|Matches|Moves|Notices|Opens|"
-    r"Orders|Parses|Places|Plans|Prints|Protects|Puts|Reads|Receives|Records|Removes|Renders|Replaces|Runs|Separates|"
-    r"Signs|Tells|Turns|Verifies|Writes) (?!and\b|as\b|between\b|by\b|for\b|from\b|in\b|of\b|on\b|that\b|to\b|with\b)",
+    r"(?:Adds|Agrees|Answers|Applies|Asks|Builds|Calls|Changes|Checks|Collects|Compares|Compiles|Completes|Computes|"
+    r"Connects|Converts|Copies|Counts|Decides|Declares|Derives|Detects|Divides|Draws|Encodes|Ends|Estimates|Examines|"
+    r"Explains|Exports|Extracts|Finds|Gives|Groups|Grows|Holds|Imports|Infers|Judges|Keeps|Limits|Lists|Loads|Locks|"
+    r"Makes|Matches|Moves|Names|Notes|Notices|Opens|Orders|Parses|Picks|Places|Plans|Prints|Protects|Puts|Reads|"
+    r"Receives|Records|Removes|Renders|Renumbers|Replaces|Reports|Rewrites|Runs|Separates|Signs|Tells|Turns|Verifies|"
+    r"Writes) (?!and\b|as\b|between\b|by\b|for\b|from\b|in\b|of\b|on\b|that\b|to\b|with\b)",
     re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-// Ends what a plugin has begun or made in a call that the layer "validate" fails. Used inside
+// The end of what a plugin has begun or made in a call that the layer "validate" fails. Used inside
 // host/layers/validate only.
 #pragma once
 

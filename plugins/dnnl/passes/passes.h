@@ -1,5 +1,5 @@
-// passes.h: rewrites a lowered partition before it is assembled. No pass changes what the recipe
-// computes; after all of them it passes check_recipe again.
+// passes.h: the passes that rewrite a lowered partition before it is assembled. No pass changes
+// what the recipe computes; after all of them it passes check_recipe again.
 #pragma once
 
 #include <functional>
