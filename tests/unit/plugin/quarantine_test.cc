@@ -67,7 +67,7 @@ TEST_F(QuarantinedPlugin, IsNotLoadedByTheRegistry) {
   EXPECT_THAT(refused.status().message(),
               AllOf(HasSubstr("as \"" + plugin_.manifest.file.string() + "\" says"),
                     HasSubstr("it is quarantined until")));
-  EXPECT_FALSE(registry.check(plugin_).ok());
+  EXPECT_EQ(registry.check(plugin_).code(), StatusCode::kEpFail);
   ASSERT_THAT(FailureRecords(file_).remove("fixture"), IsOk());
   EXPECT_THAT(registry.check(plugin_), IsOk());
   const auto loaded = registry.load(plugin_);
@@ -78,14 +78,14 @@ TEST_F(QuarantinedPlugin, IsUsedWhereNothingCanReplaceIt) {
   fail(3);
   EXPECT_THAT(quarantine_.check(plugin_, Quarantined::kUsed), IsOk());
   Registry registry({}, quarantine_);
-  EXPECT_FALSE(registry.load(plugin_).ok());
+  EXPECT_EQ(registry.load(plugin_).status().code(), StatusCode::kEpFail);
   EXPECT_THAT(registry.load(plugin_, SignaturePolicy::kOff, Quarantined::kUsed), IsOk());
 }
 
 TEST_F(QuarantinedPlugin, IsFreeWhenTheTimeIsOver) {
   fail(3);
   move_records(-540);
-  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  EXPECT_EQ(quarantine_.check(plugin_).code(), StatusCode::kEpFail);
   move_records(-60);
   EXPECT_THAT(quarantine_.check(plugin_), IsOk());
 }
@@ -93,7 +93,7 @@ TEST_F(QuarantinedPlugin, IsFreeWhenTheTimeIsOver) {
 TEST_F(QuarantinedPlugin, IsFreeInTimeThoughTheClockWasSetBack) {
   fail(3);
   move_records(500);  // they are in the future now
-  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  EXPECT_EQ(quarantine_.check(plugin_).code(), StatusCode::kEpFail);
   move_records(200);
   EXPECT_THAT(quarantine_.check(plugin_), IsOk());
 }
@@ -116,7 +116,7 @@ TEST_F(QuarantinedPlugin, IsFreeWhenAListedFileWasReplaced) {
   directory_.write("plugin/data.bin", "data");
   plugin_.manifest.files["data.bin"] = "any";
   fail(3);
-  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  EXPECT_EQ(quarantine_.check(plugin_).code(), StatusCode::kEpFail);
   directory_.write("new.bin", "data");
   std::filesystem::rename(directory_ / "new.bin", directory_ / "plugin/data.bin");
   EXPECT_THAT(quarantine_.check(plugin_), IsOk());
@@ -130,7 +130,8 @@ TEST_F(QuarantinedPlugin, DoesNotAffectOthers) {
 TEST_F(QuarantinedPlugin, IsKnownByWhateverPathItIsFound) {
   fail(3);
   std::filesystem::create_directory_symlink(directory_ / "plugin", directory_ / "link");
-  EXPECT_FALSE(quarantine_.check(test::find_plugin_in(directory_ / "link")).ok());
+  EXPECT_EQ(quarantine_.check(test::find_plugin_in(directory_ / "link")).code(),
+            StatusCode::kEpFail);
 }
 
 TEST_F(QuarantinedPlugin, IsNoneWithThePolicyOff) {
@@ -154,7 +155,7 @@ TEST_F(QuarantinedPlugin, IsNoneWithADamagedFile) {
   directory_.write("state/failures", "garbage");
   EXPECT_THAT(quarantine_.check(plugin_), IsOk());
   fail(3);
-  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  EXPECT_EQ(quarantine_.check(plugin_).code(), StatusCode::kEpFail);
 }
 
 TEST_F(QuarantinedPlugin, IsNoneWithoutAFileAndAPolicy) {
