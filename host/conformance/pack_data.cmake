@@ -19,8 +19,8 @@ foreach(group node simple pytorch-converted pytorch-operator)
   endforeach()
 endforeach()
 file(WRITE ${TARGET}/README "\
-The small ones of the backend tests of ONNX (https://github.com/onnx/onnx), unchanged, which are under the Apache\n\
-License 2.0. LICENSE says who holds which rights.\n")
+The small backend tests of ONNX (https://github.com/onnx/onnx), unchanged, which are under the Apache\n\
+License 2.0. LICENSE lists the holders of the rights.\n")
 if(EXISTS "${LICENSE}")
   file(COPY_FILE ${LICENSE} ${TARGET}/LICENSE)
 endif()

@@ -39,7 +39,7 @@ struct ContextMetadata {
   std::map<std::string, ContentChecksum> initializers;  // by file name
   std::map<std::string, ContentChecksum> originals;     // by file name; not the context model's own
   std::map<std::string, std::string> compatibility;     // by source
-  // Of payloads that have a text of their own, by partition_name of their primary node.
+  // The texts of payloads that have their own, by partition_name of their primary node.
   std::map<std::string, std::string> payload_compatibility;
   // Context models of the model with fixed extents, by file name; see SPECIFICATION.md.
   std::map<std::string, ContentChecksum> specializations;

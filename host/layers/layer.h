@@ -33,7 +33,7 @@ class Layer {
 
 // The plugin with layers over it, the first one nearest to the host; the plugin itself if there are
 // none. The tables of layers are adopted like those of plugins: EP_FAIL for one that lacks what the
-// host needs, or that states another provider.
+// host needs, or that names another provider.
 [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> with_layers(
     std::shared_ptr<const plugin::LoadedPlugin> plugin,
     std::span<const std::shared_ptr<Layer>> layers);

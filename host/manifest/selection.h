@@ -54,7 +54,7 @@ struct ExaminedSelection {
                                                   const std::filesystem::path& file);
 
 // Errors are INVALID_ARGUMENT: "file:line:column: key "x": what is wrong; what to do". Of several
-// errors it is the first that examine_selection finds.
+// errors, it is the first that examine_selection finds.
 [[nodiscard]] Result<Selection> parse_selection(std::string_view text,
                                                 const std::filesystem::path& file);
 [[nodiscard]] Result<Selection> read_selection(const YamlNode& document,

@@ -2,7 +2,7 @@
 // follow Semantic Versioning 2.0.0.
 //
 // This is our own because Debian has no C++ library for it, and the ranges of the packages that
-// other ecosystems use differ from the rule that SCHEMA.md states.
+// other ecosystems use differ from the rule of SCHEMA.md.
 #pragma once
 
 #include <ephost/status.h>

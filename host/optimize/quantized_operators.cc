@@ -31,7 +31,7 @@ bool moves_elements(const Node& node) {
   return std::ranges::find(kOperators, node.op_type) != kOperators.end();
 }
 
-// Of two differences between a byte and its zero point.
+// The product of two differences between a byte and its zero point.
 constexpr double kLargestProduct = 255.0 * 255.0;
 
 bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUint8; }

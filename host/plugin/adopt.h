@@ -75,7 +75,7 @@ template <class Entry>
 // that would misalign the records.
 Status check_stride(uint64_t stride, const CallSite& from, std::string_view array);
 
-// Fails where a record of an array states more bytes than lie before the next one.
+// Fails where the size of a record of an array exceeds the distance to the next one.
 Status check_within_stride(const void* record, uint64_t stride, const CallSite& from,
                            std::string_view name);
 

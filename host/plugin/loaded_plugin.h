@@ -1,4 +1,4 @@
-// What loading a plugin gives (host/plugin/registry.h), and what everything else calls it through.
+// A loaded plugin, as the registry gives it (host/plugin/registry.h) and all its callers use it.
 #pragma once
 
 #include <ephost/status.h>

@@ -68,7 +68,7 @@ Status check_build_flags(uint64_t plugin, uint64_t host) {
 
 Status check_version_range(const eph_plugin_preamble& preamble) {
   if (preamble.abi_minor_min <= preamble.abi_minor_max) return {};
-  return refuse_bug(formatted("the library states an empty range of ABI minor versions, {} to {}",
+  return refuse_bug(formatted("the library declares an empty range of ABI minor versions, {} to {}",
                               preamble.abi_minor_min, preamble.abi_minor_max));
 }
 
@@ -84,7 +84,7 @@ Result<uint32_t> agree_on_minor(const eph_plugin_preamble& preamble, const HostO
 
 // A short text of the library; it lives as long as the library.
 Result<std::string_view> checked_text(eph_string text, const std::string& what) {
-  if (text.size == 0) return refuse_bug("the library states an empty " + what);
+  if (text.size == 0) return refuse_bug("the library declares an empty " + what);
   if (text.data != nullptr && text.size <= kMaxTextSize) {
     const std::string_view checked(text.data, static_cast<size_t>(text.size));
     if (is_valid_utf8(checked)) return checked;
@@ -164,7 +164,8 @@ Result<std::vector<Identity>> read_identities(const eph_plugin_api& api,
   return identities;
 }
 
-// The table of the provider that the manifest names. Of all tables only the names are checked.
+// The table of the provider that the manifest names. Only the names of the other tables are
+// checked.
 Result<const eph_provider_api*> pick_provider(const eph_plugin_api& api,
                                               const manifest::Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const auto identities, read_identities(api, manifest));
@@ -253,9 +254,10 @@ Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host)
   if (abi.major != EPH_ABI_MAJOR || !common_minor(abi.minor_min, abi.minor_max, host)) {
     const bool is_newer =
         std::pair(abi.major, abi.minor_min) > std::pair(uint32_t{EPH_ABI_MAJOR}, host.minor_max);
-    return refuse(formatted("no common ABI version: the manifest states {}, this host speaks {}{}",
-                            versions_text(abi.major, abi.minor_min, abi.minor_max),
-                            host_versions(host), remedy(is_newer)));
+    return refuse(
+        formatted("no common ABI version: the manifest declares {}, this host speaks {}{}",
+                  versions_text(abi.major, abi.minor_min, abi.minor_max), host_versions(host),
+                  remedy(is_newer)));
   }
   for (const std::string& extension : manifest.requires_extensions) {
     if (std::find(host.extensions.begin(), host.extensions.end(), extension) !=

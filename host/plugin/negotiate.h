@@ -1,6 +1,6 @@
-// Agrees with a loaded library on a minor version of the ABI, and checks its answers against the
-// manifest that promised them. Pure except for the plugin's own get_api; loads nothing. Called by
-// the registry.
+// Negotiation of a minor version of the ABI with a loaded library, whose answers are checked
+// against the manifest that promised them. Pure except for the plugin's own get_api; loads nothing.
+// Called by the registry.
 //
 // Every refusal is EP_FAIL, names both values that differ, and says what to do. The registry adds
 // the names of the files.
@@ -28,7 +28,7 @@ struct HostOffer {
   std::vector<std::string> extensions;
 };
 
-// Checks what the manifest alone states, before anything is loaded: ABI version and required
+// Checks what the manifest alone declares, before anything is loaded: ABI version and required
 // extensions.
 [[nodiscard]] Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host);
 

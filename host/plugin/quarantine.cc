@@ -42,7 +42,7 @@ Status Quarantine::check(const manifest::FoundPlugin& plugin, Quarantined use) c
   if (!content.problem.empty()) {
     log_warning(
         formatted("failures of plugins are not known: {}; \"ephost quarantine clear\" "
-                  "starts anew",
+                  "starts again",
                   content.problem));
   }
   const trust::CountedFailures counted =

@@ -29,7 +29,7 @@ enum class Quarantined {
 // Safe from any thread.
 class Quarantine {
  public:
-  // Of no plugin, and without records.
+  // A quarantine of no plugin, without records.
   Quarantine() : Quarantine({}, {.failures = 0}) {}
   // Sessions and commands have the file of this user (FailureRecords::default_file) and the policy
   // of the process (trust::quarantine_of_process).

@@ -1,6 +1,6 @@
-// Loads the plugins that a search has found when a session first asks for them, and remembers why
-// it refused some. A refused plugin never affects the others. Which plugin is wanted is decided by
-// host/manifest; providers are called by host/bridge.
+// The registry of plugins: loads those that a search has found when a session first asks for them,
+// and remembers why it refused some. A refused plugin never affects the others. Which plugin is
+// wanted is decided by host/manifest; providers are called by host/bridge.
 #pragma once
 
 #include <ephost/status.h>
@@ -64,7 +64,7 @@ class Registry {
 
   // What `load` would refuse without running code of the plugin: ABI version, required extensions,
   // and a library that is missing, truncated, of the wrong kind or without its checksum. Reads the
-  // whole library if the manifest states a checksum, and examines the signature as `load` does.
+  // whole library if the manifest has a checksum, and examines the signature as `load` does.
   [[nodiscard]] Status check(const manifest::FoundPlugin& plugin,
                              SignaturePolicy signatures = SignaturePolicy::kOff,
                              Quarantined quarantined = Quarantined::kRefused);

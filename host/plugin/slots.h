@@ -37,7 +37,7 @@ struct Slot {
   size_t offset;  // in the table
   SlotNeed need;
   SlotThreads threads;
-  // Their names, but for the handle and the error. `shape[rank]` is an array that everybody may
+  // Their names, but for the handle and the error. `shape[rank]` is an array that anything may
   // read during the call, with as many elements, or bytes, as the argument `rank` says.
   std::string_view parameters;
 };
@@ -78,7 +78,7 @@ consteval bool lists_all_slots() {
   static_assert(lists_all_slots<table, other>(), #table " has other functions");
 
 // clang-format off
-// Of a provider.
+// The slots of a provider.
 EPHOST_SLOTS(eph_provider_api, kNoExtension, 3 * sizeof(eph_string),
   S(get_devices, kRequired, kLoad, "host list"),
   S(create, kRequired, kAny, "host config out_provider"),
@@ -120,7 +120,7 @@ EPHOST_SLOTS(eph_shapes_provider_api, EPH_EXT_SHAPES, 0,
   S(set_profiles, kOptional, kOwner, "profiles[profile_count] profile_count"),
   S(get_wishes, kRequired, kOwner, "graph wishes"))
 
-// Of the host.
+// The slots of the host.
 EPHOST_SLOTS(eph_host_api, kNoExtension, 0,
   S(log, kRequired, kAny, "severity message"),
   S(get_extension, kRequired, kAny, "id"))

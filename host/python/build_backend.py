@@ -67,7 +67,7 @@ def version():
 
 
 def tag():
-    """Of this interpreter: the extension is for it alone."""
+    """The tag of this interpreter: the extension is for it alone."""
     name = f"cp{sys.version_info.major}{sys.version_info.minor}"
     return f"{name}-{name}-{re.sub('[-.]', '_', sysconfig.get_platform())}"
 

@@ -43,7 +43,7 @@ class HostStep {
   // An input that is not left out, for a body: a view of a tensor, a reference to anything else.
   [[nodiscard]] HeldValue hold_input(size_t index) const;
   [[nodiscard]] bool is_wanted(size_t output) const;
-  // The type that the enclosing graph states for a wanted output.
+  // The type that the enclosing graph declares for a wanted output.
   [[nodiscard]] const graph::ValueType& output_type(size_t output) const;
   // The output if it already has its type, shape and memory; else null.
   [[nodiscard]] const eph_value* place(size_t output) const;

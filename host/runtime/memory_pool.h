@@ -73,7 +73,7 @@ class BlockPool {
 // A pool of host memory.
 class MemoryPool : public BlockPool<AlignedMemory> {
  public:
-  // Of all its blocks; a power of two.
+  // `alignment` is that of all blocks, a power of two.
   explicit MemoryPool(uint64_t alignment = kAlignment) : alignment_(alignment) {}
 
   // A free block or a new one; null where memory runs out.

@@ -23,7 +23,7 @@ struct CompletedManifest {
   std::vector<std::string> uncovered;
 };
 
-// Checks the checksums that the manifest states, and adds the keys that it does not have. Libraries
+// Checks the checksums that the manifest has, and adds the keys that it does not have. Libraries
 // of other platforms need not be there, and no checksum of theirs is then added.
 //
 // The plugin's folders are that of the manifest and, where the library lies in the directory for

@@ -81,7 +81,7 @@ Status check_statements(const SignedFacts& facts, const manifest::Manifest& mani
                 quote(facts.provider), facts.version, quote(manifest.subject()), version));
 }
 
-// The first checksum that the manifest states and that was revoked; empty if none was.
+// The first checksum that the manifest has and that was revoked; empty if none was.
 std::string revoked_statement(const Revocations& revoked, const manifest::Manifest& manifest) {
   for (const auto& [platform, library] : manifest.libraries) {
     if (library.sha256 && revoked.files.contains(*library.sha256)) return *library.sha256;

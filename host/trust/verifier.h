@@ -43,7 +43,7 @@ struct SignatureState {
   [[nodiscard]] std::string summary() const;
 };
 
-// The external files of a context model, by the name that the model states.
+// The external files of a context model, by the name that the model gives.
 using ModelFiles = std::map<std::string, std::span<const std::byte>>;
 
 // SHA-256, in hexadecimal digits, over a line "SHA-256 of the file, two spaces, name" for each file
@@ -77,7 +77,7 @@ class Verifier {
   [[nodiscard]] const Sources& sources() const { return sources_; }
 
   // The signature of a manifest that has this text, which covers the plugin's files if the manifest
-  // states their checksums. `library` is the content of the plugin's library, if that is known, as
+  // has their checksums. `library` is the content of the plugin's library, if that is known, as
   // it may have been revoked although the manifest does not give its checksum. The files whose
   // checksum is stated are not looked at.
   [[nodiscard]] SignatureState examine_plugin(const manifest::Manifest& manifest,

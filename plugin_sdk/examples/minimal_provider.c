@@ -223,7 +223,7 @@ static int32_t make_chain(const recipe* what, int32_t code, eph_computation** ou
 
 /* ---- Looking at graphs ----------------------------------------------------------------------- */
 
-/* The caller of a function that fills a record states in it how much of the record it knows. */
+/* The caller of a function that fills a record sets in it how much of the record it knows. */
 static int get_node(const eph_graph* graph, uint32_t index, eph_node_info* out, eph_error* error) {
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
@@ -338,7 +338,7 @@ static int32_t compile_chain(const eph_graph* graph, eph_computation** out_compu
 /* ---- The EP context cache: writing chains, and restoring them -------------------------------- */
 
 /* The payload is the magic and one recipe for each chain, in this machine's byte order, which the
- * compatibility text states. Each EPContext node notes the index of its recipe. */
+ * compatibility text names. Each EPContext node notes the index of its recipe. */
 static const char magic[8] = {'M', 'I', 'N', 'I', 'M', 'A', 'L', '1'};
 
 static int32_t write_chain(const chain* self, uint32_t index, uint32_t payload,
@@ -613,7 +613,7 @@ static const eph_provider_api* const provider_list[] = {&minimal_api};
 static const eph_plugin_api plugin_api = {
     .struct_size = sizeof(eph_plugin_api), .providers = provider_list, .provider_count = 1};
 
-/* The minor version that the plugin was written for, and that its manifest states. A later header
+/* The minor version that the plugin was written for, and that its manifest declares. A later header
  * changes nothing about that. */
 #define ABI_MINOR 0
 

@@ -30,9 +30,9 @@ class DnnlProvider : public eph::Provider {
 
   static void get_devices(eph::Host host, eph::DeviceList& list);
   // Option num_threads: 0 means as many as OpenMP would use, within the host's share for libraries.
-  // Option primitive_cache: how many primitives the library keeps that nobody uses.
-  // Option least_open_rows: how many rows a product with open extents must have for a claim.
-  // Option nan: what becomes of NaN, propagate or library.
+  // Option primitive_cache: how many unused primitives the library keeps. Option least_open_rows:
+  // how many rows a product with open extents must have for a claim. Option nan: what becomes of
+  // NaN, propagate or library.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
   static int32_t validate(eph::Host host, const eph_device& device, std::string_view text);
 

@@ -20,7 +20,7 @@ from models import catalog, reference  # noqa: E402
 
 def make_models(*arguments):
     script = os.path.join(SCRIPTS, "make_models.py")
-    return subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, timeout=300)
 
 
 def small_entries():

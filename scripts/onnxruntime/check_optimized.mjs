@@ -59,7 +59,7 @@ async function check(ort, folder, level) {
     const data = join(folder, 'test_data_set_0');
     const theirs = await saveAndRun(ort, model, level, saved, data);
     const bytes = readFileSync(model);
-    // Of products with 4-bit weights in DequantizeLinear ONNX Runtime quantises the other factor too.
+    // In products with 4-bit weights in DequantizeLinear, ONNX Runtime quantises the other factor too.
     const words = ['QuantizeLinear', 'DequantizeLinear', 'MatMulInteger'];
     const quantized = words.some((word) => bytes.includes(word));
     const ours = runOurs(saved, data, work, Object.keys(theirs));

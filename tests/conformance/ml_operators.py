@@ -337,7 +337,7 @@ def check_refusals(ephost):
     """The number of models that were not refused as they should."""
     with tempfile.TemporaryDirectory() as folder:
         said = add_refusals(Folder(folder))
-        result = subprocess.run([ephost, "test", folder], check=False, capture_output=True, text=True)
+        result = subprocess.run([ephost, "test", folder], check=False, capture_output=True, text=True, timeout=1500)
     lines = dict(line[len("FAIL "):].split(": ", 1) for line in result.stdout.splitlines()
                  if line.startswith("FAIL "))
     wrong = [name for name, message in said.items()
@@ -354,7 +354,7 @@ def main():
         tests = Folder(folder)
         for add in (add_features, add_categories, add_maps, add_linear, add_svm, add_trees):
             add(tests)
-        sys.exit(subprocess.run([sys.argv[1], "test", folder], check=False).returncode)
+        sys.exit(subprocess.run([sys.argv[1], "test", folder], check=False, timeout=1500).returncode)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def main():
     stale = [name for name, (checksum, _) in results.items()
              if name not in cases or cases[name].checksum() != checksum]
     for name in stale:
-        print(f"{name}: this is no longer the case that was recorded; record it anew (tests/data/README.md)")
+        print(f"{name}: this is no longer the case that was recorded; record it again (tests/data/README.md)")
     failed = bool(stale) or not results
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         root = pathlib.Path(folder)
@@ -35,7 +35,7 @@ def main():
                     messages.write_test(root / str(number) / name, cases[name].model(),
                                         cases[name].named_inputs(), results[name][1])
             command = [sys.argv[1], "test", *options, root / str(number)]
-            failed |= subprocess.run(command, check=False).returncode != 0
+            failed |= subprocess.run(command, check=False, timeout=1500).returncode != 0
     sys.exit(failed)
 
 

@@ -1,5 +1,5 @@
 // random_recipe.h: random recipes of the dnnl provider around one operation: of each kind and each
-// type that the provider asks the library for, on extents that are no multiples of what vectors
+// type that the provider asks the library for, on extents that are not multiples of what vectors
 // hold, with random post-ops, in row-major order or in the layout that a convolution leaves.
 #pragma once
 

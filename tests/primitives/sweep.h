@@ -1,5 +1,5 @@
-// sweep.h: runs every primitive that the library offers for random recipes in guarded memory, and
-// those for random operations on types that recipes do not have.
+// sweep.h: a run in guarded memory of every primitive that the library offers for random recipes,
+// and those for random operations on types that recipes do not have.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ class Trial:
     def run(self, *command, status=0):
         print("$", *(str(word) for word in command if "\n" not in str(word)), flush=True)
         done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env=self.environment, cwd=self.work, check=False)
+                              stderr=subprocess.STDOUT, env=self.environment, cwd=self.work, check=False, timeout=500)
         assert done.returncode == status, f"exit status {done.returncode}:\n{done.stdout}"
         return done.stdout
 

@@ -1,4 +1,5 @@
-// Locks what another thread may hold for long, until the work that needs it is to end.
+// A lock on what another thread may hold for long, waited for until the work that needs it is to
+// end.
 #pragma once
 
 #include <chrono>

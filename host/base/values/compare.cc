@@ -15,7 +15,7 @@ bool same_exactly(const ValueView& actual, const ValueView& expected) {
   return std::ranges::equal(actual.bytes, expected.bytes);
 }
 
-// Of sequences and maps.
+// The first difference of sequences and maps.
 std::optional<std::string> find_different_part(const ValueView& actual, const ValueView& expected,
                                                const Tolerance& tolerance) {
   const std::vector<ValueView>& found = actual.parts;

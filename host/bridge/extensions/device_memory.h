@@ -41,7 +41,7 @@ class DeviceMemory {
   DeviceMemory() = default;
 
   // `api` is an adopted table. `owner` is the provider's name, for messages; `provider` outlives
-  // the object. EP_FAIL if the provider states impossible memories.
+  // the object. EP_FAIL if the provider declares impossible memories.
   static Result<DeviceMemory> create(const eph_device_memory_api& api, eph_provider* provider,
                                      std::string_view owner);
 

@@ -255,8 +255,8 @@ void add_facts(const CheckedPlugin& checked, std::vector<std::string>& row) {
   row.push_back(checked.problem().ok() ? "yes" : "no");
 }
 
-// Of those that were probed: what was not found out now, and what a sandbox could not enforce,
-// which is the same for all plugins.
+// Notes on the providers that were probed: what was not found out now, and what a sandbox could not
+// enforce, which is the same for all plugins.
 std::string probes_text(const Providers& providers) {
   size_t recorded = 0;
   std::vector<std::string> gaps;

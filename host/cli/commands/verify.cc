@@ -78,7 +78,7 @@ Status load_contexts(const Environment& environment, const VerifyFlags& flags,
   // A provider that fails has not restored its contexts, even if another one takes over its nodes.
   options.add_config_entry("session.disable_ep_fallback", "1");
   fail_on_crash(options);
-  // Nothing is written, whatever a selection states.
+  // Nothing is written, whatever a selection sets.
   options.add_config_entry("ep.context_enable", "0");
   for (const char* output :
        {"ep.cache_dir", "session.optimized_model_file_path", "session.profile_file"}) {
@@ -136,7 +136,7 @@ std::string conclusion(const ContextReport& report) {
   if (unchecked.empty()) {
     return formatted(
         "the context model is sound: its structure is valid, and all payloads and external files "
-        "have the checksums that it states; {}\n",
+        "have the checksums that it gives; {}\n",
         report.signature_problem.empty() ? "the signature covers the model file and all of them"
                                          : "no checksum covers the model file itself");
   }

@@ -29,7 +29,7 @@ namespace ephost::cli {
                                                        const SessionFlags& flags,
                                                        const SessionOptions& options);
 
-// Options with what a selection file states; without a path, nothing. A failure says how to do
+// Options with what a selection file sets; without a path, nothing. A failure says how to do
 // without a file that was not given.
 [[nodiscard]] Result<SessionOptions> read_selection(const SelectionFile& selection);
 

@@ -36,7 +36,7 @@ class Signer {
   // Completes the manifest of a plugin and signs it. Here and below, what was written is read again
   // and verified.
   [[nodiscard]] Result<SignedFile> sign_manifest(const std::filesystem::path& file) const;
-  // Signs a context model and the specialised models that it states, after everything that they
+  // Signs a context model and the specialised models that it lists, after everything that they
   // state about their files was found to be right.
   [[nodiscard]] Result<std::vector<SignedFile>> sign_model(const Environment& environment,
                                                            const std::filesystem::path& file) const;

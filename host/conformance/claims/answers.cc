@@ -32,8 +32,8 @@ void judge_models(const Subject& subject, Report& report, const Judge& judge) {
   report.note("models", static_cast<double>(tried));
 }
 
-// The model with all its operators in a domain that nobody defines. As the host cannot infer their
-// types, the model states them: a wide model has one for all its values.
+// The model with all its operators in an unknown domain. As the host cannot infer their types, the
+// model declares them: a wide model has one type for all its values.
 std::string in_foreign_domain(onnx::ModelProto model) {
   onnx::OperatorSetIdProto& opset = *model.add_opset_import();
   opset.set_domain(kForeignDomain);

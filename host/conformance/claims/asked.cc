@@ -64,8 +64,8 @@ Result<Asked> ask(const Bench& bench, const std::string& model, const SessionOpt
   bridge::ProviderClaims claims(**provider,
                                 std::make_shared<const bridge::ModelView>(asked.prepared.model));
   const Graph& graph = asked.prepared.model.graph;
-  const std::vector<uint32_t> nobody(graph.nodes.size(), partition::kUnassigned);
-  EPHOST_ASSIGN_OR_RETURN(asked.claims, claims.claims(graph, nobody));
+  const std::vector<uint32_t> unassigned(graph.nodes.size(), partition::kUnassigned);
+  EPHOST_ASSIGN_OR_RETURN(asked.claims, claims.claims(graph, unassigned));
   EPHOST_RETURN_IF_ERROR(claims.failure());
   return asked;
 }

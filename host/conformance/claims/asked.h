@@ -1,4 +1,4 @@
-// What the provider claims of a model, asked outside of a session.
+// The claims of the provider on a model, made outside of a session.
 #pragma once
 
 #include <ephost/status.h>

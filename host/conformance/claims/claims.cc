@@ -223,8 +223,8 @@ constexpr std::array kClaimChecks = {
           seconds(300), &check_answers},
     Check{24, 8, "claims-compile", "What is claimed can be compiled", Level::kBasic, seconds(300),
           &check_claims_compile},
-    Check{24, 9, "foreign-domain", "Operators of a domain that nobody defines are left alone",
-          Level::kBasic, seconds(60), &check_foreign_domain},
+    Check{24, 9, "foreign-domain", "Operators of an unknown domain are left alone", Level::kBasic,
+          seconds(60), &check_foreign_domain},
 };
 constexpr std::array kClaimParts = {Part{kClaimPart, &claims_here}};
 

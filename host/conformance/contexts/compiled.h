@@ -16,9 +16,10 @@ namespace ephost::conformance {
 
 // A context model with its payloads inside.
 struct Compiled {
-  std::string model;                                               // its bytes
-  std::map<std::string, std::string> payloads;                     // by the name of their partition
-  std::vector<std::pair<std::string, std::string>> compatibility;  // what the model states of them
+  std::string model;                            // its bytes
+  std::map<std::string, std::string> payloads;  // by the name of their partition
+  std::vector<std::pair<std::string, std::string>>
+      compatibility;  // what the model declares for them
 };
 
 // Compiles for the session options. FAIL if the provider compiled nothing, or writes no context.

@@ -77,7 +77,7 @@ void check_shared_groups(const Subject& subject, Report& report) {
     }
     sessions[i] = std::move(*session);
   }
-  // Sessions end in any order, while the others go on.
+  // Sessions end in any order, while the others stay in use.
   for (size_t ended = 0; ended < members.size(); ++ended) {
     for (size_t i = ended; i < members.size(); ++i) {
       const Sample& sample = members[i].sample;

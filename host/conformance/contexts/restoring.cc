@@ -306,7 +306,7 @@ void check_compatibility(const Subject& subject, Report& report) {
   if (samples.empty()) return;
   const auto& [sample, compiled] = samples.front();
   if (compiled.compatibility.empty()) {
-    return report.leave_out("the provider states no compatibility text");
+    return report.leave_out("the provider gives no compatibility text");
   }
   const std::string own = compiled.compatibility.front().second;
   std::vector<std::string> texts = {"elsewhere 1.0", std::string(4000, 'x'), own + own,

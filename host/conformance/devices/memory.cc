@@ -86,7 +86,7 @@ class Blocks {
     const auto block = memories_.allocate(memory_, size, "the conformance kit");
     if (!block.ok()) {
       report.fail(text_of(block.status()),
-                  "allocate any size above 0, with the alignment that the memory states");
+                  "allocate any size above 0, with the alignment that the memory declares");
       return nullptr;
     }
     blocks_.push_back(*block);

@@ -287,7 +287,7 @@ void check_directory(const Subject& subject, Report& report) {
   fs::current_path(before, ignored);
   if (!elsewhere.reason().empty()) {
     report.fail("a provider cannot be created from another working directory",
-                "look for files of the plugin in the directory that eph_provider_config states");
+                "look for files of the plugin in the directory that eph_provider_config gives");
   }
 }
 

@@ -179,7 +179,7 @@ void check_wrong_values(const Subject& subject, Report& report) {
       const GivenOptions given = {{option.name, value}};
       if (!manifest::validate_options(manifest, given).ok()) continue;
       report.fail(formatted("the host accepts {}", how_with(given)),
-                  "state type, range and choices of the option in the manifest");
+                  "give type, range and choices of the option in the manifest");
     }
   }
   const GivenOptions unknown = {{"no_such_option", "1"}};

@@ -39,15 +39,15 @@ bool judge_sizes(const void* record, std::string_view name, std::span<const Fiel
   }
   const uint64_t size = size_of(record);
   if (size > plugin::kMaxRecordSize) {
-    report.fail(formatted("the {} states a struct_size of {}", name, size),
+    report.fail(formatted("the {} has a struct_size of {}", name, size),
                 formatted("set struct_size to sizeof({})", name));
     return false;
   }
   for (const Field& field : fields) {
     if (field.need == Need::kOptional || field.end <= size) continue;
-    report.fail(formatted("the {} states a struct_size of {}, which ends before {}", name, size,
-                          field.name),
-                formatted("set struct_size to sizeof({}), of a header that has the field", name));
+    report.fail(
+        formatted("the {} has a struct_size of {}, which ends before {}", name, size, field.name),
+        formatted("set struct_size to sizeof({}), of a header that has the field", name));
     return false;
   }
   return true;
@@ -85,7 +85,7 @@ void judge_array(const eph_plugin_api& api, Report& report) {
   if (api.provider_count == 0) {
     report.fail("the plugin offers no provider", "list at least one in eph_plugin_api.providers");
   } else if (api.provider_count > kMost) {
-    report.fail(formatted("the plugin states {} providers", api.provider_count),
+    report.fail(formatted("the plugin has {} providers", api.provider_count),
                 "set provider_count to the number of entries of providers");
   } else if (api.providers == nullptr) {
     report.fail(formatted("the {} providers are at a null pointer", api.provider_count),
@@ -265,8 +265,8 @@ void check_constant(const Subject& subject, Report& report) {
 }
 
 constexpr std::array kTableChecks = {
-    Check{12, 1, "table-sizes", "Each table states a size that covers what a host needs",
-          Level::kBasic, seconds(30), &check_sizes},
+    Check{12, 1, "table-sizes", "The size of each table covers what a host needs", Level::kBasic,
+          seconds(30), &check_sizes},
     Check{12, 2, "larger-records", "create reads the records of a host that knows more",
           Level::kBasic, seconds(30), &check_larger_records},
     Check{12, 3, "larger-load-info", "get_api reads the record of a host that knows more",

@@ -1,4 +1,4 @@
-// How a subject is stated on the program's command line.
+// The arguments of the program that describe a subject.
 #pragma once
 
 #include <ephost/status.h>
@@ -22,7 +22,8 @@ struct ParsedArguments {
   std::vector<std::string> rest;  // behind "--"
 };
 
-// Of the same with --answer N and -- ARGUMENT... behind it. INVALID_ARGUMENT for anything else.
+// Parses these arguments, followed by --answer N and -- ARGUMENT... INVALID_ARGUMENT for anything
+// else.
 [[nodiscard]] Result<ParsedArguments> parse_arguments(std::span<char* const> arguments);
 
 }  // namespace ephost::conformance

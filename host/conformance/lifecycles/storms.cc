@@ -39,7 +39,7 @@ class TemporaryFiles {
     report.fail(formatted("{} files are left in the folder for temporary files, which was the "
                           "working folder too",
                           left),
-                "write no files where nobody asked for them, and remove temporary ones when the "
+                "write no files that were not asked for, and remove temporary ones when the "
                 "provider is destroyed");
   }
 
@@ -102,7 +102,7 @@ void check_storm_of_failures(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   const auto storm = prepare_storm(subject, report);
   if (!storm) return;
-  // The provider has claimed its nodes when the host finds that nobody takes another one.
+  // The provider has claimed its nodes when the host finds that no provider takes another one.
   onnx::ModelProto model;
   if (!model.ParseFromString(storm->samples.front().model)) return;
   onnx::OperatorSetIdProto& opset = *model.add_opset_import();

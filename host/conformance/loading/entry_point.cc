@@ -24,7 +24,7 @@ namespace {
 using plugin::adopt;
 using plugin::CallSite;
 
-// The size that a table states, within reason.
+// The size that a table declares, within reason.
 template <class Table>
 uint64_t stated_size(const Table* table) {
   return std::min<uint64_t>(table->struct_size, plugin::kMaxRecordSize);
@@ -144,7 +144,7 @@ void check_other_process(const Subject& subject, Report& report) {
     report.fail(text_of(there.status()), "the tables must be the same in each process");
   } else if (*there != here) {
     report.fail(formatted("another process sees other tables: {}, and here {}", *there, here),
-                "make everything that the tables state a constant");
+                "make the whole content of the tables constant");
   }
 }
 
@@ -155,7 +155,7 @@ void check_range(const Subject& subject, Report& report) {
   if (preamble.abi_minor_min > preamble.abi_minor_max) {
     report.fail(formatted("the range of minor versions is empty: {} to {}", preamble.abi_minor_min,
                           preamble.abi_minor_max),
-                "state the lowest minor version first");
+                "give the lowest minor version first");
   } else if (preamble.abi_minor_min > EPH_ABI_MINOR) {
     report.fail(formatted("the plugin needs minor version {}, and this host has {}",
                           preamble.abi_minor_min, EPH_ABI_MINOR),
@@ -172,7 +172,7 @@ void check_each_minor(const Subject& subject, Report& report) {
     const Result<const eph_plugin_api*> table = get_api(*raw, minor);
     if (table.ok() && *table != nullptr) continue;
     report.fail(
-        formatted("get_api gives no table for minor version {}, which the preamble states", minor),
+        formatted("get_api gives no table for minor version {}, which the preamble has", minor),
         "return a table for each minor version of the range");
   }
 }
@@ -186,8 +186,8 @@ void check_other_minors(const Subject& subject, Report& report) {
   for (const uint32_t minor : others) {
     const Result<const eph_plugin_api*> table = get_api(*raw, minor);
     if (table.ok() && *table == nullptr) continue;
-    report.fail(formatted("get_api gives a table for minor version {}, which the preamble does not "
-                          "state",
+    report.fail(formatted("get_api gives a table for minor version {}, which is not in the range "
+                          "of the preamble",
                           minor),
                 "return null for versions outside of the range");
   }

@@ -135,7 +135,7 @@ Result<fs::path> copy_plugin(const manifest::FoundPlugin& found, const fs::path&
                                              quote(folder.native()), failure.message()));
 }
 
-// Whether a provider of a plugin that is loaded anew can be created.
+// Whether a provider of a plugin that was loaded again can be created.
 bool works(const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
   Report created;
   const LiveProvider provider(plugin, created);
@@ -167,7 +167,7 @@ void check_relocatable(const Subject& subject, Report& report) {
   } else if (!works(*plugin)) {
     report.fail(
         "no provider can be created once the plugin is in another folder",
-        "find files of the plugin relative to the directory that eph_provider_config states");
+        "find files of the plugin relative to the directory that eph_provider_config gives");
   }
 }
 
@@ -196,7 +196,7 @@ void check_unloads(const Subject& subject, Report& report) {
   {
     const auto plugin = need_plugin(subject, report);
     if (!plugin) return;
-    if (stays_loaded(*plugin)) return report.leave_out("the plugin states that it stays loaded");
+    if (stays_loaded(*plugin)) return report.leave_out("the plugin declares that it stays loaded");
   }
   const fs::path library = find_plugin(subject)->library;
   if (is_mapped(library)) {
@@ -278,7 +278,7 @@ void check_sanitizers(const Subject& subject, Report& report) {
   if (!raw || raw->preamble->struct_size < sizeof(eph_plugin_preamble)) return;
   const uint64_t stated = raw->preamble->build_flags;
   if ((stated & shown) == shown && (stated & ~uint64_t{EPH_BUILD_FLAGS}) == 0) return;
-  report.fail(formatted("the preamble states the build flags {:#x}; the file shows {:#x}, and this "
+  report.fail(formatted("the preamble has the build flags {:#x}; the file shows {:#x}, and this "
                         "host has {:#x}",
                         stated, shown, uint64_t{EPH_BUILD_FLAGS}),
               "fill build_flags with EPH_BUILD_FLAGS");
@@ -305,7 +305,7 @@ constexpr std::array kLibraryChecks = {
           seconds(30), &check_unique},
     Check{4, 5, "threads-outlive-library", "Threads that have used the plugin may outlive it",
           Level::kBasic, seconds(30), &check_threads_outlive},
-    Check{5, 1, "sanitizers", "The build flags state the sanitizers that the file shows",
+    Check{5, 1, "sanitizers", "The build flags name the sanitizers that the file shows",
           Level::kBasic, seconds(30), &check_sanitizers}};
 
 }  // namespace

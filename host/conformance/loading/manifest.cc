@@ -25,7 +25,7 @@ using std::chrono::seconds;
 constexpr uint64_t kMostProviders = 1024;
 constexpr uint64_t kLongestText = 1024;
 
-// What a library states about its providers, as far as its tables are whole.
+// What a library declares about its providers, as far as its tables are whole.
 struct Statements {
   RawPlugin raw;
   eph_plugin_preamble preamble = {};
@@ -91,9 +91,9 @@ void check_manifest(const Subject& subject, Report& report) {
   const manifest::AbiRange& abi = found->manifest.abi;
   if (abi.major != EPH_ABI_MAJOR || abi.minor_min > EPH_ABI_MINOR) {
     report.fail(
-        formatted("the manifest states ABI {}.{} to {}.{}, and this host has {}.{}", abi.major,
+        formatted("the manifest declares ABI {}.{} to {}.{}, and this host has {}.{}", abi.major,
                   abi.minor_min, abi.major, abi.minor_max, EPH_ABI_MAJOR, EPH_ABI_MINOR),
-        "state the versions that the library has");
+        "declare the versions that the library has");
   }
 }
 
@@ -108,7 +108,7 @@ void check_promises(const Subject& subject, Report& report) {
                           "in the library",
                           manifest.abi.minor_min, manifest.abi.minor_max,
                           read->preamble.abi_minor_min, read->preamble.abi_minor_max),
-                "state in the manifest what the library states");
+                "declare in the manifest what the library declares");
   }
   const auto found = std::ranges::find_if(read->providers, [&](const auto& provider) {
     return bridge::view(provider.type_name) == manifest.provider;
@@ -131,7 +131,7 @@ void check_checksum(const Subject& subject, Report& report) {
   const auto* const entry = found->manifest.library_for(manifest::host_platform());
   if (entry == nullptr || !entry->sha256) {
     return report.leave_out(
-        "the manifest states no SHA-256; the installed one does if the plugin is installed by "
+        "the manifest has no SHA-256; the installed one has it if the plugin is installed by "
         "ephost_add_plugin");
   }
   const Result<MappedFile> file = MappedFile::open(found->library);
@@ -150,7 +150,7 @@ void check_names(const Subject& subject, Report& report) {
     const Result<std::string_view> view = valid_text(text);
     if (!view.ok()) {
       report.fail(formatted("{} {}", what, view.status().message()),
-                  "state a text in UTF-8 of 1 to 1024 bytes");
+                  "give a text in UTF-8 of 1 to 1024 bytes");
     }
   };
   judge("the plugin's id", read->preamble.id);
@@ -223,10 +223,10 @@ void check_requirements(const Subject& subject, Report& report) {
 constexpr std::array kManifestChecks = {
     Check{8, 1, "manifest", "The manifest is valid, and its library is there", Level::kBasic,
           seconds(30), &check_manifest},
-    Check{8, 2, "manifest-and-library", "Manifest and library state the same", Level::kBasic,
-          seconds(30), &check_promises},
-    Check{8, 3, "manifest-checksum", "The library has the SHA-256 that the manifest states",
-          Level::kBasic, seconds(30), &check_checksum},
+    Check{8, 2, "manifest-and-library", "Manifest and library agree", Level::kBasic, seconds(30),
+          &check_promises},
+    Check{8, 3, "manifest-checksum", "The library has the SHA-256 of the manifest", Level::kBasic,
+          seconds(30), &check_checksum},
     Check{9, 1, "names", "The names of plugin and providers are valid texts, and unique",
           Level::kBasic, seconds(30), &check_names},
     Check{10, 1, "host-loads-plugin", "The host loads the plugin", Level::kBasic, seconds(30),

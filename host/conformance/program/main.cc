@@ -54,8 +54,8 @@ std::vector<pid_t> children() {
   return found;
 }
 
-// Whether there are children that do not end by themselves. A process group does not tell: who
-// calls setsid leaves it.
+// Whether there are children that do not end by themselves. A process group does not tell: a
+// process that calls setsid leaves it.
 bool has_left_processes() {
   for (int i = 0; i < 40; ++i) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -94,7 +94,7 @@ int run_check(const Check& check, ParsedArguments arguments) {
   for (fs::path& path : installed_plugins()) subject.plugin_paths.push_back(std::move(path));
   subject.plugin_paths.insert(subject.plugin_paths.begin(), subject.manifest.parent_path());
   // Memory that is not written is filled with another byte in each run, and so is what was freed:
-  // who still reads it gets other numbers.
+  // code that still reads it gets other numbers.
   ::mallopt(M_PERTURB, static_cast<int>(1 + subject.seed % 255));
   Report report;
   try {
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
   // Checks run beside each other. Threads of OpenMP that spin while they wait would take the
   // processor from those that they wait for.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
-  // Checks go on whatever the plugin has done, and what it does in them is their matter.
+  // Checks continue whatever the plugin has done: they judge it themselves.
   ::setenv("EPHOST_QUARANTINE", "off", 1);
   const ephost::plugin::CrashHandler crash_handler;
   ephost::plugin::arm_exit_guard(EXIT_FAILURE);

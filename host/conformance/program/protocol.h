@@ -1,4 +1,4 @@
-// What the program says to the command that started it, as JSON.
+// Messages of the program to the command that started it, as JSON.
 #pragma once
 
 #include <ephost/status.h>

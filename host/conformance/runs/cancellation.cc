@@ -108,14 +108,14 @@ void judge_latency(Subjected& subjected, Report& report) {
   }
   report.note("long computation (ms)", subjected.computation().count());
   report.note("end after cancellation (ms)", least.count());
-  // A computation that does not ask goes on for nine tenths of its time.
+  // A computation that does not ask continues for nine tenths of its time.
   const Milliseconds limit = 0.5 * subjected.computation();
   if (least <= limit) return;
   report.fail(
       formatted("{}: a run of {:.0f} ms in {} computations {}", subjected.sample.name,
                 subjected.whole.count(), subjected.partitions,
                 least.count() > subjected.whole.count()
-                    ? std::string("goes on to its end when it is cancelled")
+                    ? std::string("runs to its end when it is cancelled")
                     : formatted("ends {:.0f} ms after it is cancelled", least.count())),
       "ask is_cancelled about every millisecond within a computation, and return EPH_CANCELLED");
 }

@@ -1,4 +1,4 @@
-// The options that runs are given, before or while they go on.
+// Checks of the options of runs, given before or during them.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -127,7 +127,7 @@ void check_dynamic_options(const Subject& subject, Report& report) {
   runs.join();
   if (failures > 0) {
     report.fail(formatted("{} runs fail while dynamic options change", failures.load()),
-                "let runs that have begun go on with the options that they began with");
+                "let runs that have begun keep the options that they began with");
   }
   const Result<Values> after = session.run(inputs);
   if (!after.ok() || find_difference(*after, prepared->expected)) {

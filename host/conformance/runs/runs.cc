@@ -42,7 +42,7 @@ constexpr std::array kRunChecks = {
           Level::kBasic, seconds(120), &check_cancellation},
     Check{52, 1, "run-options", "An option of a run takes every value and holds for one run",
           Level::kBasic, seconds(120), &check_run_options},
-    Check{52, 2, "dynamic-options", "A dynamic option takes every value, also while runs go on",
+    Check{52, 2, "dynamic-options", "A dynamic option takes every value, also during runs",
           Level::kBasic, seconds(120), &check_dynamic_options},
     Check{53, 1, "least-alignment",
           "Inputs of the application may be aligned to their elements only", Level::kBasic,

@@ -65,8 +65,8 @@ class Bench {
 
   // The model is borrowed as long as the session lives.
   [[nodiscard]] Result<Session> load(const std::string& model, const SessionOptions& options) const;
-  // Keeps a session until the end, so that the library is not mapped for each session anew. Fails
-  // with what creating it fails with.
+  // Keeps a session until the end, so that the library is not mapped again for each session. Fails
+  // as creating it fails.
   [[nodiscard]] Status keep_loaded();
   // How many nodes of the session's model are the provider's.
   [[nodiscard]] uint64_t nodes_of(const Session& session) const;

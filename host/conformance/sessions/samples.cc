@@ -147,7 +147,7 @@ Sample random_sample(uint64_t seed) {
 
 Sample random_sample_with_inner_values(uint64_t seed) {
   Case made = make_random_case(seed);
-  // Some that nobody reads are not evaluated, such as the indices of MaxPool.
+  // Some outputs without a consumer are not evaluated, such as the indices of MaxPool.
   const BoundedValues known = evaluate_model(made.model, made.inputs.front());
   make_outputs(made.model, [&](const std::string& value) { return known.contains(value); });
   return sample_of_case(std::move(made),
@@ -265,7 +265,7 @@ Result<std::string> read_model(const BackendTest& test) {
   if (model.ParseFromString(bytes) && std::ranges::none_of(model.graph().node(), &is_random)) {
     return bytes;
   }
-  return Status(StatusCode::kNotImplemented, "its results are random, or it is no model");
+  return Status(StatusCode::kNotImplemented, "its results are random, or it is not a model");
 }
 
 std::vector<NamedModel> various_models(const Subject& subject, size_t count) {

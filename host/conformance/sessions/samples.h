@@ -49,7 +49,7 @@ struct Sample {
 // The backend tests of the kit and those in the folder NAME.tests beside the manifest, in a random
 // order that the seed decides. None where the kit was built without data.
 [[nodiscard]] std::vector<BackendTest> backend_tests(const Subject& subject);
-// A backend test with its data, read as the session's model states it.
+// A backend test with its data, read as the session's model declares it.
 [[nodiscard]] Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
                                             const Session& session);
 // NOT_IMPLEMENTED for a model with random operators.

@@ -30,7 +30,7 @@ constexpr std::string_view kCannotBeLoaded =
 // What a newer host knows and this plugin need not: bytes that make no sense.
 constexpr uint64_t kGarbage = 0xa5a5a5a5a5a5a5a5;
 
-// Copies a record into the front of `bytes`, and states the whole size in it.
+// Copies a record into the front of `bytes`, and sets the whole size in it.
 template <class Record>
 void put_record(Record record, std::span<uint64_t> bytes) {
   record.struct_size = bytes.size_bytes();
@@ -69,7 +69,7 @@ std::vector<uint64_t> to_records(std::span<const DeviceInfo> devices, uint64_t e
   return bytes;
 }
 
-// Of a creation from which nothing was thrown: a provider if it succeeds, and none if it fails.
+// Judges a creation that threw nothing: it gives a provider if it succeeds, and none if it fails.
 void judge_result(const Creation& creation, bool is_untouched, const std::string& how,
                   Report& report) {
   const bool has_provider = !is_untouched && creation.provider != nullptr;
@@ -100,10 +100,11 @@ Status check_library_file(const manifest::FoundPlugin& found) {
   EPHOST_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(found.library));
   const plugin::ElfSummary summary = plugin::summarize_elf(file.bytes());
   if (summary.needed_size == 0 || summary.needed_size > file.bytes().size()) {
-    return Status(StatusCode::kEpFail,
-                  formatted("the file of {} bytes is no shared library of this system, or only a "
-                            "part of one",
-                            file.bytes().size()));
+    return Status(
+        StatusCode::kEpFail,
+        formatted("the file of {} bytes is not a shared library of this system, or only a "
+                  "part of one",
+                  file.bytes().size()));
   }
   if ((plugin::sanitizers_of(summary.needed) & ~uint64_t{EPH_BUILD_FLAGS}) != 0) {
     return Status(StatusCode::kEpFail,

@@ -221,7 +221,7 @@ void judge_growth(int rounds, const std::string& what, Report& report,
            }) == counts.end();
   };
   constexpr size_t kRepetitions = 3;  // caches fill in the first
-  constexpr size_t kSuspicious = 12;  // where they go on to fill, such as malloc's own, or it leaks
+  constexpr size_t kSuspicious = 12;  // they still fill, such as malloc's own, or it leaks
   while (counts.size() < kRepetitions ||
          (counts.size() < kSuspicious && std::ranges::any_of(kinds, grows))) {
     repeat();

@@ -1,4 +1,4 @@
-// What a plugin must leave as it is in the process of the host.
+// The state of the host's process that a plugin must not change.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace ephost::conformance {
 // Each thing that is compared, with its present value as text.
 class ProcessState {
  public:
-  // Of this process and thread: signal handlers and mask, floating-point control, locale, working
-  // directory, file mode mask, environment, standard streams.
+  // The settings of this process and thread: signal handlers and mask, floating-point control,
+  // locale, working directory, file mode mask, environment, standard streams.
   [[nodiscard]] static ProcessState settings();
   // The same with what a pure function does not change either: threads, child processes,
   // descriptors and the files of the working directory.

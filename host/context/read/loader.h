@@ -34,7 +34,7 @@ struct LoadOptions {
   std::optional<std::filesystem::path> folder;
   // Folder of the external files of initializers, if it is not `folder`.
   std::optional<std::filesystem::path> initializers_folder;
-  // Content of files by the name that the model states; looked up before the folders.
+  // Content of files by the name that the model gives; looked up before the folders.
   std::map<std::string, graph::Blob> files;
   // Returns the content of a binary by the name that the nodes state, instead of the folder. Called
   // at most once for each name; a failure counts as a missing file.
@@ -42,7 +42,7 @@ struct LoadOptions {
   // Locations of external data that the importer did not compare with a checksum
   // (onnx_io::ImportReport).
   std::set<std::string> unchecked_external_data;
-  // Compare each file and each embedded payload with the checksum that the model states, if it
+  // Compare each file and each embedded payload with the checksum that the model gives, if it
   // does.
   bool verify_checksums = true;
   // Refuse a model without a checksum of a payload or of external data. nullopt: refuse it if

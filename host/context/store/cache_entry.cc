@@ -73,7 +73,7 @@ Result<CacheEntry> parse_cache_entry(std::string_view text) {
   const std::string_view covered = text.substr(0, checksum_at + 1);
   std::string expected(covered);
   append_line(expected, "checksum", cache_key_id(covered));
-  if (expected != text) return damaged("does not have the checksum that it states");
+  if (expected != text) return damaged("does not have the checksum that it declares");
 
   const size_t key_end = covered.find("\n\n");
   if (key_end == std::string_view::npos) return damaged("has no list of files");

@@ -90,8 +90,8 @@ class CacheStore {
 
   [[nodiscard]] const CacheStoreOptions& options() const { return options_; }
 
-  // The entry of the key, if there is one. The loader checks its binaries, as the model states
-  // their checksums. A damaged entry, or one that others may change, is quarantined and counts as
+  // The entry of the key, if there is one. The loader checks its binaries, as the model has their
+  // checksums. A damaged entry, or one that others may change, is quarantined and counts as
   // missing. FAIL if the folder is not a store, or the folder of the entry is not marked as
   // belonging to it; fails as check_store_writers.
   [[nodiscard]] Result<CacheLookup> find(const CacheKey& key) const;

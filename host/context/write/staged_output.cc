@@ -103,7 +103,7 @@ Result<onnx_io::Placement> StagedOutput::place(std::string_view name, const grap
   return placement;
 }
 
-// Maps the files of the source model in which initializers stay, and states their checksums.
+// Maps the files of the source model in which initializers stay, and adds their checksums.
 Status StagedOutput::open_originals(const std::map<std::string, std::filesystem::path>& originals,
                                     ContextMetadata& metadata) {
   for (const auto& [location, path] : originals) {

@@ -54,7 +54,7 @@ Result<PrimaryPartitions> find_primaries(std::span<const WrittenPartition> parti
   PrimaryPartitions primaries(payload_count, nullptr);
   for (const WrittenPartition& partition : partitions) {
     if (partition.payload >= payload_count) {
-      return invalid_argument(formatted("partition {} states payload {}, which was not begun",
+      return invalid_argument(formatted("partition {} refers to payload {}, which was not begun",
                                         quote(partition.name), partition.payload));
     }
     const WrittenPartition*& primary = primaries[partition.payload];

@@ -41,7 +41,7 @@ inline ephost_inspect_options record_of(const InspectOptions& options,
 inline namespace v1 {
 
 // `plugin` is a provider's type name, its short name, or the path of a manifest. Of several
-// versions the highest that works is loaded; a warning in the log names those that do not.
+// versions, the highest that works is loaded; a warning in the log names those that do not.
 // NOT_FOUND if no plugin is called so, INVALID_ARGUMENT for a file that is not a usable manifest,
 // EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
 EPHOST_ON_DEMAND

@@ -136,7 +136,7 @@ class Session {
   [[nodiscard]] const std::vector<MemoryInfo>& memory_info_for_outputs() const {
     return info_->output_memory;
   }
-  // What the model states about itself. A session that the cache store was a hit for has the
+  // What the model declares about itself. A session that the cache store was a hit for has the
   // statements of the model that it was asked for. A context model has those of the model that it
   // was made of, except that the producer is "ephost".
   [[nodiscard]] const ModelMetadata& model_metadata() const { return info_->model_metadata; }

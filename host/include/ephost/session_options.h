@@ -125,7 +125,7 @@ class SessionOptions {
   }
 
   // Gives the binaries of a context model by the names that its nodes state, instead of the file
-  // system. They are compared with the checksums that the model states, as ever. Called by the
+  // system. They are compared with the checksums that the model gives, as always. Called by the
   // thread that creates a session, once for each name, and again where the model has to be read
   // again: because it was replaced meanwhile, or because a checksum that was compared late is
   // wrong. A failure makes creation fail with INVALID_GRAPH.

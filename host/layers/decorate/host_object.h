@@ -1,5 +1,5 @@
 // Objects of the host as a plugin behind a layer sees them: each has the content of the host's own
-// and a table whose functions tell the layer before they go on to the host's.
+// and a table whose functions tell the layer before they call the host's.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -21,7 +21,7 @@ using plugin::kSlot;
 using plugin::TableOf;
 using plugin::TableSlots;
 
-// Of an error whose messages nobody reads.
+// The table of an error whose messages are ignored.
 inline constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
                                                    [](eph_error*, eph_string) noexcept {}};
 

@@ -1,5 +1,5 @@
-// What becomes of an argument on its way from the host to a plugin behind a layer: handles of the
-// plugin are replaced by its own, objects of the host by the layer's, and the rest stays.
+// Translation of the arguments that the host passes to a plugin behind a layer: handles are
+// replaced by the plugin's own, objects of the host by the layer's, and the rest stays.
 #pragma once
 
 #include <type_traits>

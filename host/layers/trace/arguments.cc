@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kMaxShown = 64;  // entries of an array
 constexpr size_t kMaxText = 200;
 
-// What a plugin states, as far as its record reaches; zero where it is broken.
+// What a plugin declares, as far as its record reaches; zero where it is broken.
 template <class Record>
 Record known_part(const Record* given) {
   const auto adopted = plugin::adopt<Record>(given, {});
@@ -39,7 +39,7 @@ std::string content(const void* data, uint64_t size) {
   return object.text();
 }
 
-// Of texts, and where each of them ends.
+// The checksum of texts, and of where each of them ends.
 std::string checksum_of_texts(const eph_value& tensor) {
   ContentHasher content;
   const std::span texts(static_cast<const eph_string*>(tensor.data),
@@ -68,7 +68,7 @@ std::string element_count(const eph_value& value) {
   return json_number(first->shape[0]);
 }
 
-// Of the host's own, an input or output of a run.
+// For a value of the host, which is an input or output of a run.
 std::string value_text(const eph_value* value) {
   if (value == nullptr) return "null";
   JsonText object('{');

@@ -20,7 +20,7 @@ enum class TraceFormat {
 
 struct TraceOptions {
   TraceFormat format = TraceFormat::kText;
-  bool graph_reads = false;  // calls of eph_graph_api too, of which there are many
+  bool graph_reads = false;  // also the many calls of eph_graph_api
   // Gets each line, with its newline, from whichever thread makes the call; calls do not overlap.
   // What it throws ends the trace.
   std::function<void(std::string_view line)> write;

@@ -1,4 +1,4 @@
-// Where the lines of a trace go.
+// The file or stream that the lines of a trace go to.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,4 +1,4 @@
-// What a provider writes as its EP context, as checksums, so that two writings can be compared.
+// Checksums of the EP context that a provider writes, so that two writings can be compared.
 #pragma once
 
 #include <ephost/plugin_abi.h>

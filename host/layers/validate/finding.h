@@ -1,4 +1,4 @@
-// What the layer "validate" finds, and where that goes.
+// The findings of the layer "validate", and their log.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct Finding {
   std::string advice;
 };
 
-// What to do about a finding that is no fault of the plugin's.
+// What to do about a finding that is not the plugin's fault.
 inline constexpr std::string_view kReportTheHost = "this is a defect of the host: report it";
 
 // The call that a finding is about.

@@ -14,7 +14,7 @@
 
 namespace ephost::layers {
 
-// Of one provider. May be used by any thread.
+// The order of calls of one provider. May be used by any thread.
 class ProviderOrder {
  public:
   // A call of a slot that is [owner] of the provider begins and ends. An overlapping call is a
@@ -57,7 +57,7 @@ class ProviderOrder {
   int profiles_ = 0;
 };
 
-// Of one computation. May be used by any thread.
+// The order of calls of one computation. May be used by any thread.
 class ComputationOrder {
  public:
   void add_state(const void* state);

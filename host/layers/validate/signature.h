@@ -28,8 +28,8 @@ struct Signature {
   std::vector<Slot> inputs;
   std::vector<Slot> outputs;
 
-  // Of the computation of a graph, or with `node` of one of its nodes. Slots that cannot be read
-  // are unknown.
+  // The computation of the whole graph, or of one of its nodes. Slots that cannot be read are
+  // unknown.
   [[nodiscard]] static Signature of_graph(const eph_graph& graph);
   [[nodiscard]] static Signature of_node(const eph_graph& graph, uint32_t node);
 

@@ -1,4 +1,4 @@
-// What users choose of the layer "validate".
+// The options of the layer "validate".
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace ephost::layers {
 
 enum class Guard {
   kZones,  // a pattern on both sides, which is compared afterwards
-  kPages   // besides, pages without access on both sides: who reads or writes there crashes. The
+  kPages   // besides, pages without access on both sides, where reads and writes crash. The
            // memory lies next to the one behind, and in repetitions of a run to the one before
 };
 

@@ -7,7 +7,7 @@
 namespace ephost::layers {
 namespace {
 
-// Of one computation: each is repeated a few times.
+// The shapes of one computation for which runs are repeated, each a few times.
 constexpr size_t kMostRepeatedShapes = 8;
 
 // Outputs that the host has placed over an input although the computation allows it for none.

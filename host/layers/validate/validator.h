@@ -1,5 +1,5 @@
-// What the layer "validate" does around each call, in the form that decorator.h asks for; the calls
-// that it does more about are in validator_calls.h. Used inside host/layers/validate only.
+// The checks of the layer "validate" around each call, in the form that decorator.h asks for; the
+// calls with longer checks are in validator_calls.h. Used inside host/layers/validate only.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@
 
 namespace ephost::layers {
 
-// Who may call a function of the host.
+// The threads that may call a function of the host.
 template <auto Member>
 inline constexpr Callers kCallers =
     kSlot<Member>.threads == plugin::SlotThreads::kAny ? Callers::kAnyThread
@@ -53,14 +53,14 @@ class Validator {
     explicit ProviderState(const Call<Validator>& call);
     bool has_memories = false;  // of its own, where a workspace may lie
     ProviderOrder order;
-    // What is known of a computation by the graph that it is made of.
+    // What the graph of a computation says about it.
     struct Made {
       Signature signature;
       ConstantChecksums constants;  // that it may read as long as it lives
       std::shared_ptr<Reference> reference = nullptr;
     };
-    // Of those that are being made, by the plugin's own handles. What is left of it after the call
-    // is of computations whose tables nobody can use.
+    // The computations that are being made, by the plugin's own handles. Those that are left after
+    // the call have tables that cannot be used.
     std::map<const eph_computation*, Made> made;
     const std::shared_ptr<PayloadCopies> payloads;
   };

@@ -1,4 +1,4 @@
-// Ends what a plugin has begun or made in a call that the layer "validate" fails. Used inside
+// The end of what a plugin has begun or made in a call that the layer "validate" fails. Used inside
 // host/layers/validate only.
 #pragma once
 
@@ -24,9 +24,9 @@ inline void end_run(ProviderObject<Validator>& provider, uint64_t run_id) {
 inline void stop_profiling(ProviderObject<Validator>& provider) {
   provider.state().order.drop_profiling();
   eph_error ignored = {&kErrors};
-  eph_event_list nobody = {&kEvents};
+  eph_event_list ignored_events = {&kEvents};
   const auto& profiling = provider.inner_table<eph_profiling_api>();
-  (void)may_throw(profiling.stop)(provider.inner(), &nobody, &ignored);
+  (void)may_throw(profiling.stop)(provider.inner(), &ignored_events, &ignored);
 }
 
 inline void destroy_kernel(ProviderObject<Validator>& provider, eph_computation*& made) {

@@ -1,4 +1,4 @@
-// Reports calls of a plugin that do not return in time, while they are running.
+// A watch that reports calls of a plugin which do not return in time, while they are running.
 #pragma once
 
 #include <chrono>

@@ -33,7 +33,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::NodeId;
 
-// Whether a node of one definition may be read by the other. If everything that it states has the
+// Whether a node of one definition may be read by the other. If everything that it declares has the
 // same names and defaults, newer definitions only add types. (A changed meaning came with a changed
 // default.)
 bool have_the_same_meaning(const onnx::OpSchema& a, const onnx::OpSchema& b) {

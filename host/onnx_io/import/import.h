@@ -61,12 +61,12 @@ struct ImportReport {
   std::vector<std::string> notes;
   // One sentence for each override of a dimension, and each given initializer, that has no effect.
   std::vector<std::string> without_effect;
-  // The types that the model itself states for its outputs, in their order.
+  // The types that the model itself declares for its outputs, in their order.
   std::vector<graph::ValueType> declared_outputs;
   // The given initializers that have taken the place of the model's.
   std::map<std::string, graph::Tensor> given_initializers;
   // The input as it lies in memory: the model's bytes, and the content of each file of external
-  // data by the location that the model states.
+  // data by the location that the model gives.
   graph::Blob model;
   std::map<std::string, graph::Blob> external_data;
   // The locations of which data was read, in files or buffers.

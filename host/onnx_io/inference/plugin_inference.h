@@ -15,7 +15,7 @@ namespace ephost::onnx_io {
 // By output; the entry of an omitted one means nothing. `alone` has node 0 with its values and no
 // other (see InferFunction); the node conforms to the definition. INVALID_GRAPH if the inputs have
 // types that the definition does not allow, or with the reason of the inference function; EP_FAIL
-// if that states types that the definition does not allow.
+// if that declares types that the definition does not allow.
 [[nodiscard]] Result<std::vector<graph::ValueType>> infer_by_definition(
     const OperatorDefinition& definition, const graph::Graph& alone, const graph::Model& model,
     DimSymbols& symbols);

@@ -1,6 +1,6 @@
-// How the host calls a function of a plugin: within a CallScope that records the call
-// (call_scope.h), and with exceptions turned into an error that names provider and slot. The ABI
-// forbids exceptions and declares its slots noexcept, but a plugin need not be compiled that way.
+// Calls of plugin functions by the host: within a CallScope that records the call (call_scope.h),
+// and with exceptions turned into an error that names provider and slot. The ABI forbids exceptions
+// and declares its slots noexcept, but a plugin need not be compiled that way.
 #pragma once
 
 #include <cxxabi.h>

@@ -1,5 +1,5 @@
-// Records which function of a plugin a thread is calling, for error messages, for the crash handler
-// (host/plugin/calls/crash_handler.h), and for the watch on long calls
+// A record of the plugin function that a thread is calling, for error messages, for the crash
+// handler (host/plugin/calls/crash_handler.h), and for the watch on long calls
 // (host/plugin/calls/call_watch.h). A scope costs some nanoseconds; a run has one for all its steps
 // and stores a number for each step.
 #pragma once

@@ -155,7 +155,7 @@ class Watch {
     if (call.site.provider.empty() || now - seen.since < due) return {};
     seen.warned_after = due;
     while (now - seen.since >= 2 * seen.warned_after) seen.warned_after *= 2;
-    return describe(call.site) + " has been going on for more than " + seconds_text(due);
+    return describe(call.site) + " has been running for more than " + seconds_text(due);
   }
 
   std::mutex mutex_;

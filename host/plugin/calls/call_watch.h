@@ -1,5 +1,5 @@
-// Names calls of plugins that take long while they are running, so that users know what they are
-// waiting for.
+// A watch that names calls of plugins which take long, while they are running, so that users know
+// what they are waiting for.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// Prints one line on standard error that names the plugin call during which the process crashed,
-// and records the crash (crash_records.h), unless memory of the application's was the reason.
-// Everything else stays as without it: core dumps, the exit status, and the handlers of the
-// application, a sanitizer or an interpreter.
+// A handler of crashes that prints one line on standard error with the plugin call during which the
+// process crashed, and records the crash (crash_records.h), unless memory of the application was
+// the reason. Everything else stays as without it: core dumps, the exit status, and the handlers of
+// the application, a sanitizer or an interpreter.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace ephost::plugin {
 // SIGABRT, which print the current call and pass the signal on to the previous handler. Outside of
 // calls they print nothing, unless the address lies in a range that has a name
 // (host/base/named_ranges.h). The last object restores the handlers that the first one found,
-// except where somebody has installed another handler since then.
+// except where another handler was installed since then.
 class CrashHandler {
  public:
   CrashHandler();

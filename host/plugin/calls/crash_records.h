@@ -1,4 +1,4 @@
-// Which failures are recorded when a plugin ends the process in which it runs. The crash handler
+// Records of the failures by which a plugin ends the process in which it runs. The crash handler
 // (crash_handler.h) and the exit guard (exit_guard.h) say when.
 #pragma once
 

@@ -64,7 +64,7 @@ bool report_any(std::string_view function, const int* status) {
 void fail_if_called_by_plugin(const char* function, const int* status) {
   if (!is_guarded() || !report_any(function, status)) return;
   const bool keeps_status = exit_report.load() != nullptr;
-  if (keeps_status && status == nullptr) return;  // quick_exit goes on with it
+  if (keeps_status && status == nullptr) return;  // quick_exit continues with it
   if (::ftrylockfile(stdout) == 0) {              // earlier output is kept
     ::fflush_unlocked(stdout);
     ::funlockfile(stdout);

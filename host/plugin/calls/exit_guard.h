@@ -16,7 +16,7 @@ void arm_exit_guard(int failure_status);
 // Takes "the plugin called exit(3) in ...". Called once by the thread that ends the process.
 using ExitReport = void (*)(std::string_view text) noexcept;
 
-// For a process that somebody watches, who is told by `report` and by the status: as
+// For a process that another one watches, which is told by `report` and by the status: as
 // arm_exit_guard, but the process ends with the status that the plugin has given (1 at the end of a
 // thread), and writes nothing.
 void report_plugin_exits(ExitReport report);

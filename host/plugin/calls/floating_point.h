@@ -12,7 +12,7 @@ namespace ephost::plugin {
 
 class FloatingPointControl {
  public:
-  // Of the calling thread.
+  // The control of the calling thread.
   static FloatingPointControl read() noexcept {
     FloatingPointControl control;
     control.vector_ = __builtin_ia32_stmxcsr() & ~kVectorFlags;

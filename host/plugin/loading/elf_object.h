@@ -1,5 +1,5 @@
-// Writes the smallest shared object that the system's loader accepts: no code, no data, and a list
-// of the objects that it depends on. Called by guarded_load.h; elf_summary.h reads such files.
+// A writer of the smallest shared object that the system's loader accepts: no code, no data, and a
+// list of the objects that it depends on. Called by guarded_load.h; elf_summary.h reads such files.
 #pragma once
 
 #include <ephost/status.h>

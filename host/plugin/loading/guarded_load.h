@@ -1,11 +1,11 @@
-// Loads libraries by their paths such that none of their code runs unless the system's loader has
-// mapped the very files that were checked. Called by library.h, which describes the rest.
+// Loading of libraries by their paths such that none of their code runs unless the system's loader
+// has mapped the very files that were checked. Called by library.h, which describes the rest.
 //
 // A library has to be loaded by its path, because otherwise it could not find its neighbours
 // ($ORIGIN), and debuggers could not find it. But the loader opens the path itself, and runs code
 // (resolvers of indirect functions, constructors) before dlopen returns, which is too late for a
 // comparison. So the loader is given a guard: an object without code that depends on the library
-// and on a gate, a file that whoever opens it waits for (loader_gate.h). Once the loader waits
+// and on a gate, a file that blocks whatever opens it (loader_gate.h). Once the loader waits
 // there, it has mapped the library, and a thread compares. If all is right, the gate becomes an
 // object without code, too; if not, the loader finds it empty and gives everything up.
 //

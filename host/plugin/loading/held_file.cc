@@ -30,15 +30,15 @@ uint32_t file_system_of(int descriptor) {
   return ::fstatfs(descriptor, &info) == 0 ? static_cast<uint32_t>(info.f_type) : 0;
 }
 
-// Where a lease is granted only if nobody has the file open or mapped for writing.
+// Where a lease is granted only if no process has the file open or mapped for writing.
 bool has_strict_leases(int descriptor) {
   constexpr std::array<uint32_t, 5> kKinds = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
                                               F2FS_SUPER_MAGIC, TMPFS_MAGIC};
   return std::ranges::find(kKinds, file_system_of(descriptor)) != kKinds.end();
 }
 
-// On other file systems, a lease may be refused although nobody writes. Overlayfs grants leases in
-// spite of mappings.
+// On other file systems, a lease may be refused although no process writes. Overlayfs grants leases
+// in spite of mappings.
 bool has_leases(int descriptor) {
   return has_strict_leases(descriptor) || file_system_of(descriptor) == OVERLAYFS_SUPER_MAGIC;
 }
@@ -70,12 +70,12 @@ Status take_lease(int descriptor, const std::filesystem::path& path) {
     }
     std::this_thread::sleep_for(milliseconds(1));
   }
-  ::fcntl(descriptor, F_SETOWN, 0);  // writers wait; nobody need know
+  ::fcntl(descriptor, F_SETOWN, 0);  // writers wait, and no signal is needed
   return {};
 }
 
-// The same file, opened a second time: whoever examines the first opening for a lease of its own
-// would end this one.
+// The same file, opened a second time: a process that examined the first opening for a lease of its
+// own would end this one.
 Result<MappedFile> map_held(const std::filesystem::path& path, int lease) {
   EPHOST_RETURN_IF_ERROR(take_lease(lease, path));
   const std::string link = formatted("/proc/self/fd/{}", lease);

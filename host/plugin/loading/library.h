@@ -16,9 +16,10 @@ namespace ephost::plugin {
 
 class Library {
  public:
-  // Loads `file` with every symbol resolved at once and visible to nobody else. EP_FAIL carries the
-  // loader's own message (a missing dependency, a library for another machine, not a library at
-  // all); INVALID_ARGUMENT if the loader would expand the path (manifest::check_loader_path).
+  // Loads `file` with every symbol resolved at once and hidden from other libraries. EP_FAIL
+  // carries the loader's own message (a missing dependency, a library for another machine, not a
+  // library at all); INVALID_ARGUMENT if the loader would expand the path
+  // (manifest::check_loader_path).
   // [load]
   //
   // The loader opens the file by its path once more, because a library opened through a descriptor

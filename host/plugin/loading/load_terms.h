@@ -1,5 +1,5 @@
-// What a library may bring along when it is loaded. Made by plugin_files.h, held against what the
-// system's loader has mapped by loaded_files.h.
+// The files that a library may bring along when it is loaded. Made by plugin_files.h;
+// loaded_files.h compares them with what the system's loader has mapped.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,6 +1,6 @@
-// Compares the files that the system's loader has mapped with those that were checked. Called while
-// the loader waits in the middle of its work (guarded_load.h), or, where it cannot be made to wait,
-// once it is done.
+// Comparison of the files that the system's loader has mapped with those that were checked, made
+// while the loader waits in the middle of its work (guarded_load.h), or, where it cannot be made to
+// wait, once it is done.
 #pragma once
 
 #include <ephost/status.h>

@@ -73,7 +73,7 @@ std::optional<LoaderGate> LoaderGate::make() {
   if (lease < 0) return std::nullopt;
   LoaderGate gate(std::move(file), lease);
   if (::fcntl(lease, F_SETLEASE, F_WRLCK) != 0) return std::nullopt;
-  // Nobody is sent a signal when somebody waits.
+  // No signal is sent when the loader waits.
   if (::fcntl(lease, F_SETOWN, 0) != 0) return std::nullopt;
   return gate;
 }

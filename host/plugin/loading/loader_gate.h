@@ -1,4 +1,4 @@
-// A file that the system's loader waits for when it opens it, until somebody decides what it reads.
+// A file that the system's loader waits for when it opens it, until it is decided what it reads.
 // Used by guarded_load.h.
 #pragma once
 
@@ -22,7 +22,7 @@ class MemoryFile {
   ~MemoryFile();
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
-  // The path at which this process, and nobody else, finds it.
+  // The path at which only this process finds it.
   [[nodiscard]] std::string path() const;
   // False if not all was written.
   [[nodiscard]] bool write(const std::string& bytes) const;
@@ -41,7 +41,7 @@ class LoaderGate {
   LoaderGate& operator=(LoaderGate&&) = delete;
   ~LoaderGate();
 
-  // Whoever opens this path waits until `open` is called.
+  // Opening this path blocks until `open` is called.
   [[nodiscard]] std::string path() const { return file_.path(); }
   [[nodiscard]] bool has_waiter() const;
   // What the waiter will read; nothing, if it is not called or fails.

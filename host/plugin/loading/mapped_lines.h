@@ -1,4 +1,4 @@
-// Which files are mapped where, as /proc/self/maps states it.
+// The files that are mapped into the process, from /proc/self/maps.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace ephost::plugin {
 
 // Device and inode of the file that is mapped at `address`, as `maps`, the content of
-// /proc/self/maps, states them; empty if no line covers the address. Some file systems state other
+// /proc/self/maps, gives them; empty if no line covers the address. Some file systems give other
 // numbers there than `stat` returns for the same file.
 [[nodiscard]] std::string file_mapped_at(const void* address, const std::string& maps);
 

@@ -18,15 +18,15 @@ namespace ephost::plugin {
 class PluginFiles {
  public:
   // Opens and maps the library and what the manifest lists in `files`, and compares each with the
-  // SHA-256 that the manifest states. INVALID_ARGUMENT for another one; otherwise fails as
+  // SHA-256 of the manifest. INVALID_ARGUMENT for another one; otherwise fails as
   // manifest::open_plugin_file, manifest::check_plugin_owner and HeldFile::open. From before the
-  // first byte of a library is read, this one or a listed one, until the object is destroyed,
-  // nobody changes it in place. EP_FAIL where others may, and nothing can keep them from it, though
-  // the manifest states a SHA-256.
+  // first byte of a library is read, this one or a listed one, until the object is destroyed, it is
+  // not changed in place. EP_FAIL where others may, and nothing can keep them from it, though the
+  // manifest has a SHA-256.
   static Result<PluginFiles> open(const manifest::FoundPlugin& plugin);
 
   [[nodiscard]] const MappedFile& library() const { return library_.file(); }
-  // Leaves the object without the library's file; it goes on to hold it.
+  // Leaves the object without the library's file; it keeps the lease.
   [[nodiscard]] MappedFile take_library() { return library_.take_file(); }
   // INVALID_ARGUMENT if somebody other than root and this user may change one of these files or
   // replace it; EPHOST_ALLOW_WRITABLE_PLUGINS makes no difference.

@@ -1,4 +1,4 @@
-// Makes the memory of a loaded library independent of its file, which somebody may change later.
+// Private copies of the pages of a loaded library, so that later changes of its file do not show.
 // Called by loaded_files.h.
 #pragma once
 

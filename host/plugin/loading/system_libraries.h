@@ -1,4 +1,4 @@
-// Which libraries are those of the system. Called by loaded_files.h.
+// The libraries of the system. Called by loaded_files.h.
 #pragma once
 
 #include <filesystem>

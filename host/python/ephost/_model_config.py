@@ -20,7 +20,7 @@ _OPTIONS = {"intra_op_num_threads": int, "inter_op_num_threads": int, "execution
 
 
 def with_config_of_model(options: SessionOptions, model: str | bytes) -> SessionOptions:
-    """The options themselves, or a copy with what the model states."""
+    """The options themselves, or a copy with what the model declares."""
     if os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL") != "1":
         return options
     try:

@@ -85,7 +85,7 @@ def _paragraphs(texts: Iterable[str]) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Of at most MOST_ROWS rows; numbers are aligned to the right."""
+    """A table of at most MOST_ROWS rows; numbers are aligned to the right."""
     if not rows:
         return ""
     cells = "".join(f"<th>{html.escape(text)}</th>" for text in head)

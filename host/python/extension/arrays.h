@@ -24,8 +24,8 @@ namespace ephost::python {
 [[nodiscard]] Value value_of_array(py::array array);
 // Keeps an array, and the memory that it has now: numpy resizes no array with a weak reference.
 [[nodiscard]] std::shared_ptr<const void> keep_memory(py::array array);
-// Of anything else that a run may be given (values.py): `description` is that of the input it is
-// for.
+// The value of anything else that a run may be given (values.py). `description` is that of its
+// input.
 [[nodiscard]] Value value_of_object(const py::object& object, const ValueDescription* description);
 
 // An array, or a list, a dict or None, in the memory of the value.

@@ -81,7 +81,7 @@ class CallbackError {
   std::optional<py::error_already_set> error_;
 };
 
-// While it lives, SIGINT ends the work, and is handled by Python as ever. Does something on
+// While it lives, SIGINT ends the work, and is handled by Python as usual. Does something on
 // Python's main thread only, where Python handles signals, and only where the program handles
 // SIGINT at all.
 class InterruptScope {

@@ -19,7 +19,7 @@ class RunOptionsObject {
  public:
   RunOptions values;  // without `cancelled` and `deadline`
   std::optional<double> timeout_seconds;
-  // Of ONNX Runtime's; they mean nothing here.
+  // Options of ONNX Runtime, which mean nothing here.
   int log_verbosity_level = 0;
   bool only_execute_path_to_fetches = false;
   bool synchronize_execution_providers = true;

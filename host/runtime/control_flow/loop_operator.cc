@@ -20,7 +20,7 @@ constexpr size_t kCondition = 1;
 constexpr size_t kFirstCarriedInput = 2;
 constexpr size_t kFirstCarriedOutput = 1;
 
-// The shape that the body states, which is [] or [1].
+// The shape that the body declares, which is [] or [1].
 std::vector<int64_t> shape_of_scalar(const graph::Graph& body, size_t input) {
   const auto& shape = body.values[body.inputs[input]].type.shape;
   return std::vector<int64_t>(shape && shape->size() == 1 ? 1 : 0, 1);

@@ -27,7 +27,7 @@ class Bindings {
   Bindings& operator=(const Bindings&) = delete;
 
   // One entry for each graph input; null takes the input's default. INVALID_ARGUMENT where a value
-  // is missing, has another type or shape than the model states, or disagrees with another input
+  // is missing, has another type or shape than the model declares, or disagrees with another input
   // about an extent that has a name.
   [[nodiscard]] Status bind_inputs(std::span<const Value* const> inputs);
   // The same for a body, which also captures values of the enclosing frame. Inputs that are not

@@ -20,7 +20,7 @@
 namespace ephost::runtime {
 
 // Steps that run in parallel may make different values at the same time. A value that contradicts
-// what the model states is INVALID_GRAPH; OUT_OF_MEMORY is returned where memory runs out.
+// what the model declares is INVALID_GRAPH; OUT_OF_MEMORY is returned where memory runs out.
 class StepOutputs {
  public:
   // Borrows all.
@@ -36,7 +36,7 @@ class StepOutputs {
   // declares it.
   [[nodiscard]] Status allocate(graph::ValueId id, ElementType type,
                                 std::span<const int64_t> shape);
-  // Makes the value a copy of a tensor in host memory, in the location that the plan states.
+  // Makes the value a copy of a tensor in host memory, in the location that the plan gives.
   [[nodiscard]] Status copy(graph::ValueId id, const eph_value& tensor);
   // Makes the memory of `tensor` that of the value. False, and nothing is done, where the plan or
   // the caller has a place for the value.

@@ -34,12 +34,12 @@ class ValueTable {
   [[nodiscard]] const eph_value& operator[](graph::ValueId id) const { return values_[id]; }
   [[nodiscard]] eph_value* slot(graph::ValueId id) { return &values_[id]; }
 
-  // Makes the value a tensor in `data`, of the location that the plan states. `shape` is borrowed.
+  // Makes the value a tensor in `data`, of the location that the plan gives. `shape` is borrowed.
   void set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementType type,
                   std::span<const int64_t> shape);
   // Makes the value a view of memory of the caller, of a constant or of an enclosing graph.
   void set_view(graph::ValueId id, const eph_value& view);
-  // Keeps the element type that the model states.
+  // Keeps the element type that the model declares.
   void clear(graph::ValueId id) { values_[id] = unset(id); }
   // Keeps type and shape.
   void clear_data(graph::ValueId id) { values_[id].data = nullptr; }

@@ -1,5 +1,5 @@
-// Collects what the key of a session's cache entry consists of: the model as it was read, the
-// providers as they were created, and the options that affect compilation.
+// The ingredients of the key of a session's cache entry: the model as it was read, the providers as
+// they were created, and the options that affect compilation.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,6 +1,6 @@
 // Takes over contexts of older entries of the cache store: where a model has no entry because the
 // host, or a provider that compiled nothing of it, has changed, its partitions may still be those
-// that an older entry has compiled. Used by SessionCache only; host/context/SPECIFICATION.md states
+// that an older entry has compiled. Used by SessionCache only; host/context/SPECIFICATION.md has
 // the rule (`store.reuse`).
 #pragma once
 
@@ -28,7 +28,7 @@ using ContextDigests = std::map<std::string, std::string>;
 
 // Fills in PreparedModel::reused from `related`, the best entry first, and returns the entries that
 // gave something, which must be kept as long as the model. Takes a payload only if all partitions
-// that it contains are wanted, each with the digest that the entry states, and if the provider
+// that it contains are wanted, each with the digest that the entry has, and if the provider
 // accepts its source and judges its compatibility to be optimal. An entry that turns out to be
 // damaged is quarantined. Logs what is taken over and, for all other partitions, why they are
 // compiled. Fails only if it is cancelled.

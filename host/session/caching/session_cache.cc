@@ -32,7 +32,7 @@ std::string reason_against(const PreparedModel& prepared) {
     return *prepared.without_capability.begin() + " failed to say which nodes it claims";
   }
   if (!prepared.without_wishes.empty()) {
-    return *prepared.without_wishes.begin() + " failed to state its wishes for fixed extents";
+    return *prepared.without_wishes.begin() + " failed to give its wishes for fixed extents";
   }
   if (const Status workers = check_workers(prepared); !workers.ok()) return workers.message();
   if (prepared.partition_count() == 0) return "no provider compiled anything";
@@ -90,7 +90,7 @@ void SessionCache::skip(std::string reason) {
 void SessionCache::fail(std::string_view doing, const Status& status) {
   // The pipeline itself ends a cancelled session.
   if (!is_cancellation(status) && !cancellation_.is_requested()) {
-    log_warning(formatted("the session goes on without the cache store {}: {}: {}",
+    log_warning(formatted("the session continues without the cache store {}: {}: {}",
                           quote(config_.cache_dir.native()), doing, status.to_string()));
   }
   store_.reset();

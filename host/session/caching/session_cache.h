@@ -1,6 +1,6 @@
-// Connects a session with the cache store: looks for its entry before anything is compiled, takes
-// over contexts of older entries if there is none, and publishes one afterwards. If anything goes
-// wrong with the store, the session continues without it.
+// A session's use of the cache store: looks for its entry before anything is compiled, takes over
+// contexts of older entries if there is none, and publishes one afterwards. If anything goes wrong
+// with the store, the session continues without it.
 #pragma once
 
 #include <ephost/status.h>
@@ -39,7 +39,7 @@ class SessionCache {
   // To be called after a failure: whether the session used an entry, or was compiled with contexts
   // of older entries. If so, that entry is quarantined, or the one that was made of the older ones,
   // and creating the session again compiles the model. Where memory ran out or a device was lost,
-  // that goes on without the store.
+  // that continues without the store.
   [[nodiscard]] bool blames_entry(const Status& failure);
 
   [[nodiscard]] const CacheUse& use() const { return use_; }

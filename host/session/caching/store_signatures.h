@@ -1,6 +1,6 @@
 // The key with which this user's sessions sign the entries of cache stores while a signature policy
-// is in force. It lies in the user's state folder, not in the store, so that whoever may write to a
-// store cannot sign for it.
+// is in force. It lies in the user's state folder, not in the store, so that write access to a
+// store is not enough to sign for it.
 #pragma once
 
 #include <ephost/status.h>

@@ -27,7 +27,7 @@ Result<fs::path> output_file(const ModelCompilationOptions& options, const Sessi
 }
 
 // The path after which the files of a model in memory are named. Empty if the options give none, as
-// files would then go where nobody expects them.
+// files would then go to an unexpected place.
 fs::path path_of_files(const ModelCompilationOptions& options,
                        const context::WriteOptions& write_options, const SessionConfig& config) {
   const bool is_named =

@@ -1,4 +1,4 @@
-// What the options of compile_model ask for: which model is read, and where its context model goes.
+// The checked options of compile_model: which model is read, and where its context model goes.
 #pragma once
 
 #include <ephost/status.h>

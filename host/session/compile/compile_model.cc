@@ -105,7 +105,7 @@ Result<CompileReport> compile(const Environment& environment,
                               std::vector<context::WrittenFile>& written);
 
 // Compiles a model for the profiles of a session before the context model of the model as it is,
-// which states them, is written.
+// which names them, is written.
 class ProfileCompilation {
  public:
   // Borrows all.

@@ -1,5 +1,6 @@
-// What cancels the creation of a session, or a compilation: the application's flag, the time limit
-// session.load_timeout_seconds, which starts now, and the deadline of a run that needs the result.
+// The reasons to cancel the creation of a session, or a compilation: the application's flag, the
+// time limit session.load_timeout_seconds, which starts now, and the deadline of a run that needs
+// the result.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// How the value of each configuration entry is read: functions that the table of config_entries.cc
-// refers to. Each fails with INVALID_ARGUMENT for a value that its key does not admit.
+// Functions that read the values of configuration entries, for the table of config_entries.cc. Each
+// fails with INVALID_ARGUMENT for a value that its key does not admit.
 #pragma once
 
 #include <ephost/status.h>
@@ -80,7 +80,7 @@ template <uint64_t SessionConfig::*kMember>
                                          const std::string& text);
 [[nodiscard]] Status shape_profiles(SessionConfig& config, std::string_view key,
                                     const std::string& text);
-// Names of layers, separated by `;`: which there are, the plugins of the environment decide.
+// Names of layers, separated by `;`. The plugins of the environment decide which exist.
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
 [[nodiscard]] Status isolation(SessionConfig& config, std::string_view key,
                                const std::string& text);

@@ -1,4 +1,4 @@
-// How a session waits for a lock that another process holds.
+// Waiting of a session for a lock that another process holds.
 #pragma once
 
 #include <string>

@@ -22,9 +22,10 @@ Status OnCrashConfig::check(const manifest::Manifest& manifest) const {
     if (first->second == entry.second) continue;
     return Status(
         StatusCode::kInvalidArgument,
-        formatted("session.on_crash.{}={} and session.on_crash.{}={} are both for {}; state one",
-                  first->first, kOnCrashNames[static_cast<size_t>(first->second)], entry.first,
-                  kOnCrashNames[static_cast<size_t>(entry.second)], manifest.provider));
+        formatted(
+            "session.on_crash.{}={} and session.on_crash.{}={} are both for {}; set one of them",
+            first->first, kOnCrashNames[static_cast<size_t>(first->second)], entry.first,
+            kOnCrashNames[static_cast<size_t>(entry.second)], manifest.provider));
   }
   return Status::ok_status();
 }

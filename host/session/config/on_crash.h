@@ -1,4 +1,4 @@
-// What a session does when the worker of a provider ends: session.on_crash and
+// The reaction of a session to the end of a provider's worker: session.on_crash and
 // session.on_crash.PROVIDER.
 #pragma once
 

@@ -62,8 +62,8 @@ Result<std::vector<NamedProfile>> parse_profiles(std::string_view text) {
       EPHOST_ASSIGN_OR_RETURN(NamedRange parsed, parse_range(range));
       if (std::ranges::find(profile, parsed.name, &NamedRange::name) != profile.end()) {
         return Status(StatusCode::kInvalidArgument,
-                      formatted("the profile {} states {} twice; leave one of them out",
-                                quote(part), quote(parsed.name)));
+                      formatted("the profile {} names {} twice; leave one of them out", quote(part),
+                                quote(parsed.name)));
       }
       profile.push_back(std::move(parsed));
     }

@@ -22,13 +22,13 @@ Status check_shapes(const SessionConfig& config) {
   if (count == 0) return Status::ok_status();
   if (config.specialize == SpecializeMode::kOff) {
     return Status(StatusCode::kInvalidArgument,
-                  formatted("{} states profiles, and session.shapes.specialize=off forbids to "
+                  formatted("{} has profiles, and session.shapes.specialize=off forbids to "
                             "specialise the model for them; leave one of them out",
                             kShapeProfilesKey));
   }
   if (count <= config.max_specializations) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                formatted("{} states {} profiles, and session.shapes.max_specializations={} keeps "
+                formatted("{} has {} profiles, and session.shapes.max_specializations={} keeps "
                           "fewer; raise it to {}",
                           kShapeProfilesKey, count, config.max_specializations, count));
 }

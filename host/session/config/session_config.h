@@ -41,7 +41,7 @@ enum class StepOrder : uint8_t {
 // When a model with open extents is specialised for the shapes of its runs.
 enum class SpecializeMode : uint8_t {
   kInRun,       // by the run that needs it
-  kBackground,  // by a thread in the background, while runs go on without it
+  kBackground,  // by a thread in the background; until then, runs do without it
   kOff,         // never
 };
 

@@ -77,8 +77,8 @@ class SessionOptions {
   SessionOptions& add_external_initializers(std::vector<NamedValue> initializers);
   // Takes the bytes for the model's files of external data with these names, whether or not such
   // files exist. They are borrowed, and not copied unless elements in them are not aligned: the
-  // caller keeps them unchanged as long as sessions live. A name that the model does not state is a
-  // warning in the log.
+  // caller keeps them unchanged as long as sessions live. A name that the model does not refer to
+  // is a warning in the log.
   SessionOptions& add_external_initializers_from_files_in_memory(std::vector<FileInMemory> files);
 
   // Places values by a plan made beforehand (default), or allocates each when it is made.
@@ -115,7 +115,7 @@ class SessionOptions {
   SessionOptions& set_log_severity_level(LoggingLevel level);
 
   // Gives the binaries of a context model by the names that its nodes state, instead of the file
-  // system. They are compared with the checksums that the model states, as ever. Called by the
+  // system. They are compared with the checksums that the model gives, as always. Called by the
   // thread that creates a session, once for each name, and again where the model has to be read
   // again: because it was replaced meanwhile, or because a checksum that was compared late is
   // wrong. A failure makes creation fail with INVALID_GRAPH.

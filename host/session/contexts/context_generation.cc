@@ -23,7 +23,7 @@ namespace {
 // Connects a provider to the writer, and stores the attributes that it sets for its nodes.
 class ProviderSink : public bridge::ContextSink {
  public:
-  // `digests` is null if nobody compares.
+  // `digests` is null if nothing is compared.
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
                const std::vector<CompiledNode*>& nodes, const Cancellation& cancellation,
                PayloadDigests* digests)
@@ -191,7 +191,7 @@ void take_attributes(const ReusedContexts& reused, CompiledNode& node) {
   node.partition.max_size = context->attributes.max_size;
 }
 
-// The first node of a payload becomes its primary node, which shall be the one that it was.
+// The first node of a payload becomes its primary node, which is to be the same as before.
 void put_reused_primaries_first(const ReusedContexts& reused, std::vector<CompiledNode>& nodes) {
   std::stable_partition(nodes.begin(), nodes.end(), [&](const CompiledNode& node) {
     const ReusedContext* context = reused.find(node.partition.name);

@@ -76,7 +76,7 @@ class ContextGeneration {
   void expect(const PayloadDigests* digests) { expected_ = digests; }
 
   // Context models of specialisations that exist already, beside the output, by file name: the
-  // model states them. To be called before `write`.
+  // model names them. To be called before `write`.
   void state_specializations(std::map<std::string, context::ContentChecksum> written);
 
   // To be called once, from PipelineHooks::after_compile: writes and publishes the context model.

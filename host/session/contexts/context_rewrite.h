@@ -1,4 +1,4 @@
-// Writes a loaded context model again under other names. compile_model uses it for a model whose
+// A writer of loaded context models under other names. compile_model uses it for a model whose
 // contexts come from the cache store. Nothing is compiled; payloads are copied unchanged.
 #pragma once
 

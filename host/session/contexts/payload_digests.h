@@ -1,6 +1,6 @@
-// Checks what manifests promise with `deterministic: true`: providers write the same bytes for the
-// same input. A model is compiled twice, each time by new providers, and the checksums of what they
-// write are compared. Used by compile_model.
+// A check of what manifests promise with `deterministic: true`: providers write the same bytes for
+// the same input. A model is compiled twice, each time by new providers, and the checksums of what
+// they write are compared. Used by compile_model.
 #pragma once
 
 #include <ephost/status.h>

@@ -66,8 +66,8 @@ Result<std::vector<std::vector<int64_t>>> best_extents(
         });
     if (!missing.empty()) {
       return Status(StatusCode::kInvalidArgument,
-                    formatted("a profile of the session states no extent for {}, which has to be "
-                              "fixed; state all of {}",
+                    formatted("a profile of the session has no extent for {}, which has to be "
+                              "fixed; give all of {}",
                               quote(missing), join(inputs.names(), ", ")));
     }
     if (std::ranges::find(all, extents) == all.end()) all.push_back(std::move(extents));

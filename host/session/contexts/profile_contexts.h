@@ -1,5 +1,5 @@
 // The context models that a model with open extents gets for the profiles of a session: one for
-// each, beside that of the model as it is, which states their names and checksums
+// each, beside that of the model as it is, which lists their names and checksums
 // (SPECIFICATION.md, "Specialisations"). compile_model writes them, sessions load them.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace ephost::session {
 [[nodiscard]] std::filesystem::path specialized_model_path(const std::filesystem::path& output,
                                                            std::span<const int64_t> extents);
 
-// Opens a specialised model that a context model in `folder` states, and compares its checksum.
+// Opens a specialised model that a context model in `folder` lists, and compares its checksum.
 // INVALID_GRAPH if the name leaves the folder or the checksum is wrong; NO_SUCHFILE if the file is
 // missing.
 [[nodiscard]] Result<ModelSource> open_specialized_model(const std::filesystem::path& folder,

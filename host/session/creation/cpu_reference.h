@@ -1,4 +1,4 @@
-// Runs what a provider has compiled with the CPU provider alone: for the layer "validate", which
+// Runs of what a provider has compiled with the CPU provider alone: for the layer "validate", which
 // compares the results. Called by the pipeline, for SessionLayers.
 #pragma once
 

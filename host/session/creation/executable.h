@@ -35,7 +35,7 @@ struct Executable {
   Executable() = default;
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
-  // No run may go on. Hands what the providers have recorded to the profile.
+  // Not during runs. Hands what the providers have recorded to the profile.
   ~Executable();
 
   // Runs on an idle frame, or on a new one. Inputs and outputs are dense and in the model's order.
@@ -44,7 +44,7 @@ struct Executable {
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
                            const RunOptions& options);
 
-  // Releases the idle frames and the traced patterns; runs that go on keep theirs until they end.
+  // Releases the idle frames and the traced patterns; running runs keep theirs until they end.
   // May be called by several threads at once.
   void shrink();
 

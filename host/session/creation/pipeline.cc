@@ -125,7 +125,7 @@ class Pipeline {
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
 
-    // Hold a context model against its signature before anybody else hears of it.
+    // Verify the signature of a context model before any provider sees the model.
     EPHOST_RETURN_IF_ERROR(check_signature(source));
 
     // Create the providers, in order of priority, under the layers that the user asked for.
@@ -269,7 +269,7 @@ class Pipeline {
     return Status::ok_status();
   }
 
-  // The profiles of shapes, which the providers hear before they claim anything.
+  // The profiles of shapes, which the providers get before they claim anything.
   Status tell_profiles() {
     if (hooks_.base != nullptr) {
       prepared_.shape_profiles = keep_open(prepared_.model, hooks_.base->shape_profiles);

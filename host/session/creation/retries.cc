@@ -83,7 +83,7 @@ void note_losses(const std::vector<LostProvider>& dead, std::vector<LostProvider
       continue;
     }
     log_warning(
-        formatted("{}; the session goes on without {}, and the next providers get its nodes",
+        formatted("{}; the session continues without {}, and the next providers get its nodes",
                   one.reason.message(), one.name));
     if (std::ranges::find(lost, one.name, &LostProvider::name) == lost.end()) lost.push_back(one);
   }

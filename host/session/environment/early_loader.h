@@ -1,6 +1,6 @@
-// Loads the plugins of one provider as a PluginLoader does, the first of them while the caller is
-// busy with something else: starting a worker takes milliseconds, in which its host has nothing to
-// do for it.
+// A loader of the plugins of one provider, like PluginLoader, but the first of them while the
+// caller is busy with something else: starting a worker takes milliseconds, in which its host has
+// nothing to do for it.
 #pragma once
 
 #include <ephost/status.h>

@@ -58,12 +58,12 @@ struct Environment::State : std::enable_shared_from_this<Environment::State> {
   // Shared by all sessions: it has as many threads as the session that asks for most, however many
   // sessions there are.
   ThreadPool threads;
-  // What sessions have that state nothing about their threads. The affinities are in `threads`.
+  // For sessions that set nothing about their threads. The affinities are in `threads`.
   ThreadingOptions threading;
   const trust::QuarantinePolicy quarantine;  // of the process; sessions may be stricter
   plugin::Registry registry;
   worker::RemoteRegistry workers{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
-  // Of all plugins, at least: what the application asks for, or the machine's policy.
+  // The least isolation of all plugins: what the application asks for, or the machine's policy.
   Isolation isolation = Isolation::kNone;
   session::PluginList plugins;
   session::SessionGroups groups;

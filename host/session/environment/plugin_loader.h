@@ -1,6 +1,6 @@
-// Loads plugins where the session wants them: in the host's process, or in a worker. The strictest
-// of what was asked for wins: by the session for the provider or for all, by the environment and
-// its variable EPHOST_ISOLATION, by the machine, and by the plugin's manifest.
+// The loader of plugins where the session wants them: in the host's process, or in a worker. The
+// strictest of what was asked for wins: by the session for the provider or for all, by the
+// environment and its variable EPHOST_ISOLATION, by the machine, and by the plugin's manifest.
 #pragma once
 
 #include <ephost/status.h>

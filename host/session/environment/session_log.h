@@ -1,4 +1,4 @@
-// Which log the messages of a session, or of one of its runs, belong to.
+// The logs that the messages of a session and of its runs belong to.
 #pragma once
 
 #include <ephost/types/session.h>
@@ -19,7 +19,7 @@ namespace ephost::session {
                   options.log_id().empty() ? log.id() : options.log_id());
 }
 
-// The log of a run, in whose scope it is while this object lives. A run that states nothing about
+// The log of a run, in whose scope it is while this object lives. A run that sets nothing about
 // its messages costs no allocation.
 class RunLog {
  public:

@@ -36,8 +36,8 @@ class IoBinding {
   IoBinding& operator=(IoBinding&&) noexcept;
   ~IoBinding();
 
-  // NOT_FOUND for an unknown name; INVALID_ARGUMENT for another type or shape than the model's. Of
-  // a sparse tensor the dense form is made now.
+  // NOT_FOUND for an unknown name; INVALID_ARGUMENT for another type or shape than the model's. The
+  // dense form of a sparse tensor is made now.
   [[nodiscard]] Status bind_input(std::string_view name, Value value);
   // Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
   // run, which later runs overwrite while its shape stays and no input lies in it. A run never
@@ -50,7 +50,7 @@ class IoBinding {
   // Runtime's BindOutputToDevice.
   [[nodiscard]] Status bind_output(std::string_view name, const MemoryInfo& memory);
 
-  // Forget what was bound. The values that `outputs` had stay those of whoever copied them.
+  // Forget what was bound. The values that `outputs` had stay those of their owners.
   void clear_bound_inputs();
   void clear_bound_outputs();
 
@@ -88,7 +88,7 @@ class Session {
   // otherwise it has the model's value. In older models such initializers are constants.
   [[nodiscard]] const std::vector<ValueDescription>& overridable_initializers() const;
 
-  // What the model states about itself. A session that the cache store was a hit for has the
+  // What the model declares about itself. A session that the cache store was a hit for has the
   // statements of the model that it was asked for. A context model has those of the model that it
   // was made of, except that the producer is "ephost".
   [[nodiscard]] const ModelMetadata& model_metadata() const;
@@ -111,9 +111,9 @@ class Session {
   // outputs or with what `run` would have failed with, by that thread or by one that destroys the
   // session; INVALID_ARGUMENT if it is empty, FAIL if no thread can be started, and only then it is
   // not called. Inputs, names and options are copied; the memory of borrowed values and the flag of
-  // `options` must last until the callback, and a deadline counts from now on. As many runs go on
-  // at a time as there are processors; others wait for their turn, in order. As ONNX Runtime's
-  // RunAsync.
+  // `options` must last until the callback, and a deadline counts from now on. As many runs are
+  // under way at a time as there are processors; others wait for their turn, in order. As ONNX
+  // Runtime's RunAsync.
   [[nodiscard]] Status run_async(std::span<const NamedValue> inputs,
                                  std::span<const std::string> output_names,
                                  RunAsyncCallback callback, const RunOptions& options = {});
@@ -125,30 +125,30 @@ class Session {
   // Changes options of providers with the scope `dynamic` for runs that begin afterwards: keys are
   // "ep.PROVIDER.OPTION", as in RunOptions. INVALID_ARGUMENT for an option that the provider does
   // not declare with this scope, or a value that it does not admit. All are changed or, after a
-  // failure, none. Runs may go on meanwhile. Sessions that share a provider share its options.
+  // failure, none. May be called during runs. Sessions that share a provider share its options.
   [[nodiscard]] Status set_ep_dynamic_options(const OptionList& options);
 
   // Gives back what the session keeps only so that later runs begin faster: the memory of runs,
   // with what providers have for each of them, and the plans for shapes that came. The next run
-  // makes anew what it needs. Constants, compiled partitions and specialisations stay. Runs may go
-  // on meanwhile; what they use is kept.
+  // makes what it needs again. Constants, compiled partitions and specialisations stay. May be
+  // called during runs; what they use is kept.
   [[nodiscard]] Status shrink();
 
   // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
-  // the file. A session that is destroyed while it records writes its file too. Not while runs go
-  // on. INVALID_ARGUMENT if the session does not record, or no longer.
+  // the file. A session that is destroyed while it records writes its file too. Not during runs.
+  // INVALID_ARGUMENT if the session does not record, or no longer.
   [[nodiscard]] Result<std::filesystem::path> end_profiling();
 
   // What session creation did, in order. Not what followed when a worker ended later.
   [[nodiscard]] const std::vector<Phase>& phases() const;
   // What providers failed at, in the order of the attempts; others run these nodes. First those
-  // that the session goes on without.
+  // that the session continues without.
   [[nodiscard]] std::vector<Fallback> fallbacks() const;
   // What the model was specialised for so far, because a provider wishes for fixed extents
   // (session.shapes.specialize): specialisations that are ready, those that failed, and those that
   // are being made.
   [[nodiscard]] std::vector<Specialization> specializations() const;
-  // What the cache store (`ep.cache_dir`) had to do with it.
+  // The use of the cache store (`ep.cache_dir`).
   [[nodiscard]] const CacheUse& cache_use() const;
 
   // In priority order, those of a device before the CPU provider.
@@ -160,8 +160,8 @@ class Session {
 
   // Whether the application may write a file without replacing one that the session was created
   // from or that its options state as an input or output (SessionOptions::add_output_file),
-  // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is how the message speaks
-  // of the file, e.g. "the file of output "y"".
+  // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is how the message names
+  // the file, e.g. "the file of output "y"".
   [[nodiscard]] Status check_output_file(const std::filesystem::path& file, std::string role) const;
 
   // For the host's own code.

@@ -60,7 +60,7 @@ struct Session::State {
   [[nodiscard]] std::shared_ptr<session::SessionModel> model() const {
     return recovery != nullptr ? recovery->model() : created;
   }
-  // Of the model, as long as nothing takes its place.
+  // The base of the model, as long as nothing takes its place.
   [[nodiscard]] const session::PreparedModel& prepared() const { return model()->base->prepared; }
 
   // Counts into the metrics of the environment, if it has any, from now on.

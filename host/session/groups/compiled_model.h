@@ -1,5 +1,5 @@
-// What is kept of a compiled model until its contexts are written, which for the models of a group
-// its last session does.
+// The part of a compiled model that is kept until its contexts are written, which for the models of
+// a group its last session does.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@
 
 namespace ephost::session {
 
-// Makes each layer once, whoever names it.
+// Makes each layer once, wherever it is named.
 struct SessionLayers::Maker {
   Environment::State& environment;
   const SessionConfig& config;

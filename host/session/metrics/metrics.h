@@ -1,6 +1,6 @@
-// What an environment counts of its sessions and compilations. Everything but runs is rare enough
+// The metrics of an environment's sessions and compilations. Everything but runs is rare enough
 // for a lock; runs have meters of their own (run_meter.h). An environment that counts nothing has
-// no Metrics, so whoever counts asks first whether there is one.
+// no Metrics, so callers check first whether there is one.
 #pragma once
 
 #include <ephost/status.h>
@@ -72,7 +72,7 @@ class Metrics {
   void finish(Family total, Family seconds, std::string_view operation, const Status& status,
               Clock::duration duration);
 
-  // Of the runs of sessions with these providers; lives as long as this object.
+  // The meter for runs of sessions with these providers; lives as long as this object.
   [[nodiscard]] RunMeter& runs_of(const std::string& providers);
 
   [[nodiscard]] MetricsReport read() const;
@@ -86,7 +86,7 @@ class Metrics {
   std::map<std::string, std::unique_ptr<RunMeter>> runs_;  // by providers
 };
 
-// Of a run, or of anything else that the user waits for.
+// The outcome of a run, or of anything else that the user waits for.
 [[nodiscard]] RunOutcome outcome_of(const Status& status);
 
 // Counts what `work`, which returns a Status or a Result, does; nothing if `metrics` is null.

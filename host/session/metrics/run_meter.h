@@ -1,4 +1,4 @@
-// Counts the runs of sessions that use the same providers. Made for runs of less than a
+// Counters of the runs of sessions that use the same providers. Made for runs of less than a
 // microsecond: threads count in stripes of their own, without waiting for each other.
 #pragma once
 

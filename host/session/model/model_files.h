@@ -1,5 +1,5 @@
-// Collects the files that are read or written while a session is created or a model is compiled, so
-// that no input is overwritten (host/base/files/operation_files.h).
+// The files that are read or written while a session is created or a model is compiled, collected
+// so that no input is overwritten (host/base/files/operation_files.h).
 #pragma once
 
 #include <ephost/status.h>

@@ -1,5 +1,5 @@
-// Holds context models against the signature policy of a session, before any provider sees a byte
-// of them. Called by what reads such models: the pipeline, the cache store, verification.
+// Verification of context models under the signature policy of a session, before any provider sees
+// a byte of them. Called by what reads such models: the pipeline, the cache store, verification.
 #pragma once
 
 #include <ephost/status.h>

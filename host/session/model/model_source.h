@@ -1,4 +1,4 @@
-// Where a model comes from: a file, or bytes in memory.
+// The source of a model: a file, or bytes in memory.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct ModelSource {
   std::filesystem::path path;                       // empty for a model from memory
   std::optional<std::span<const std::byte>> bytes;  // borrowed
   std::shared_ptr<const MappedFile> file;           // of `path`; null: opened when it is read
-  // External data that is open already, by the location that the model states.
+  // External data that is open already, by the location that the model gives.
   std::map<std::string, graph::Blob> external_data = {};
-  // Of an entry of the cache store: what its signature covers besides its files
+  // For an entry of the cache store: what its signature covers besides its files
   // (caching/store_signatures.h).
   std::string signed_description = {};
 };
@@ -30,7 +30,7 @@ struct ModelSource {
 // What a model was read from, without the files being kept open, for the rare case that it has to
 // be read again.
 struct ReadSource {
-  // Of a model that is being read.
+  // The source of a model that is being read.
   [[nodiscard]] static ReadSource of(const ModelSource& source) {
     ReadSource read = {.path = source.path, .bytes = source.bytes};
     std::error_code none;  // a file that is gone differs from what it was

@@ -1,4 +1,4 @@
-// How many nodes of a prepared model are whose.
+// The number of nodes of a prepared model that each provider runs.
 #pragma once
 
 #include <ephost/types/session_provider.h>

@@ -13,7 +13,7 @@ namespace ephost::session {
 // INVALID_ARGUMENT where they conflict with others.
 [[nodiscard]] Status add_optimized_model_files(const SessionConfig& config, OperationFiles& files);
 
-// Writes the model as it is now, without what the context cache states about it, to the path that
+// Writes the model as it is now, without what the context cache notes about it, to the path that
 // the configuration names. INVALID_GRAPH for a context model; otherwise the errors of
 // export_model and of writing files. Each file appears completely or not at all, the model last.
 [[nodiscard]] Status save_optimized_model(const PreparedModel& prepared,

@@ -1,4 +1,4 @@
-// What the pipeline makes of a model, stage by stage. Every stage takes a PreparedModel and fills
+// A model as the pipeline prepares it, stage by stage. Every stage takes a PreparedModel and fills
 // in its own members; sessions, the cache and the commands read them afterwards.
 #pragma once
 
@@ -83,24 +83,24 @@ struct ReusedContexts {
 // The results of all stages so far. Later members depend on earlier ones and are destroyed first.
 struct PreparedModel {
   graph::Model model;
-  // The types that the model itself states for its outputs.
+  // The types that the model itself declares for its outputs.
   std::vector<graph::ValueType> declared_outputs;
   // Values whose shapes were found to be wrong (onnx_io::ImportOptions::open_shapes).
   std::set<std::string> open_shapes;
   // Where runs note the values that do not come out as planned; a specialisation shares that of its
   // base.
   std::shared_ptr<runtime::ShapeContradictions> contradictions;
-  // Of the model that the caller asked for, even if a cache has put another one in its place.
+  // Those of the model that the caller asked for, even if a cache has put another one in its place.
   ModelMetadata metadata;
   // What was read, with all files open, if it can be read again with other extents: a model with
-  // open extents that is no context model. It stays what the caller asked for, too.
+  // open extents that is not a context model. It stays what the caller asked for, too.
   std::optional<ModelSource> source;
   // Where the same was read from, whatever model it is.
   ReadSource read_source;
   // The same as `source` of any model, if the session may have to be made again (session.on_crash).
   std::optional<ModelSource> origin;
-  // Context models for fixed extents that the model states, by file name, and their folder; nothing
-  // for a model from memory whose folder is not known.
+  // Context models for fixed extents that the model declares, by file name, and their folder;
+  // nothing for a model from memory whose folder is not known.
   std::map<std::string, context::ContentChecksum> stored_specializations;
   std::optional<std::filesystem::path> stored_folder;
   OperationFiles files;            // files that this operation is known to read or write, so far

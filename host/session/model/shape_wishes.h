@@ -1,4 +1,4 @@
-// Which extents the providers of a session wish to be fixed (ephost.shapes/1). Filled in by the
+// The extents that the providers of a session wish to be fixed (ephost.shapes/1). Filled in by the
 // stage that partitions.
 #pragma once
 

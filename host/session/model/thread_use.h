@@ -1,4 +1,4 @@
-// How many threads a session uses, and whose.
+// The threads that a session uses: how many, and whose.
 #pragma once
 
 #include <cstdint>

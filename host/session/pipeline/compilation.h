@@ -1,5 +1,5 @@
-// Makes the computations of a partitioned model: providers restore cached partitions, compile the
-// others and create kernels. Called by the pipeline only.
+// The stage that makes the computations of a partitioned model: providers restore cached
+// partitions, compile the others and create kernels. Called by the pipeline only.
 #pragma once
 
 #include <ephost/status.h>

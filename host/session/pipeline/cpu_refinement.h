@@ -1,8 +1,8 @@
-// Changes the nodes that the CPU provider runs one by one, once every provider has compiled what it
-// claimed: groups of quantised nodes, and products of integers with their scaling, become one
-// operator, and what was kept for the providers'
-// sake although it depends on constants only is folded for the CPU provider. Context models are
-// written before, from the graph that the providers saw.
+// The stage that changes the nodes that the CPU provider runs one by one, once every provider has
+// compiled what it claimed: groups of quantised nodes, and products of integers with their scaling,
+// become one operator, and what was kept for the providers' sake although it depends on constants
+// only is folded for the CPU provider. Context models are written before, from the graph that the
+// providers saw.
 #pragma once
 
 #include <ephost/status.h>

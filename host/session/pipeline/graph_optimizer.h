@@ -21,7 +21,7 @@ class GraphOptimizer {
   [[nodiscard]] Status run(PreparedModel& prepared);
 
   // Folds what was kept for the providers' sake and then claimed by none of them but the CPU
-  // provider, where others read it: they would get it anew in each run, and not as a constant.
+  // provider, where others read it: they would get it computed in each run, and not as a constant.
   // Call it once, when all nodes have owners. Returns whether anything changed; then the model is
   // to be partitioned again.
   [[nodiscard]] Result<bool> fold_unclaimed(PreparedModel& prepared);

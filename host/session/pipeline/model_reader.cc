@@ -164,7 +164,7 @@ Status ModelReader::load_context(PreparedModel& prepared, GroupSeat* seat, bool 
   }
   EPHOST_ASSIGN_OR_RETURN(prepared.context, context::load_context(prepared.model, load_options_));
   if (const std::vector<std::string>& unchecked = prepared.context.unchecked; !unchecked.empty()) {
-    log_warning("the context model states no checksum for " + join(unchecked, ", ") +
+    log_warning("the context model has no checksum for " + join(unchecked, ", ") +
                 ", so damage there goes unnoticed (ep.require_checksums=1 makes this an error)");
   }
   EPHOST_RETURN_IF_ERROR(check_compatibility(prepared, config_.fail_on_suboptimal_context));

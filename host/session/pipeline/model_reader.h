@@ -1,5 +1,5 @@
-// Reads a model with everything that belongs to it: external data, and the payloads of a context
-// model. Called by the pipeline, which keeps it for as long as the model is being prepared.
+// The reader of a model with everything that belongs to it: external data, and the payloads of a
+// context model. Called by the pipeline, which keeps it for as long as the model is being prepared.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,5 +1,5 @@
-// Plans the order of steps and the memory of all graphs of a prepared model. Builds with assertions
-// check each plan.
+// The stage that plans the order of steps and the memory of all graphs of a prepared model. Builds
+// with assertions check each plan.
 #pragma once
 
 #include <ephost/status.h>

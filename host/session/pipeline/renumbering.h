@@ -1,4 +1,4 @@
-// Renumbers what the pipeline has found out about the nodes of a graph when the graph changes.
+// Renumbering of what the pipeline has found out about the nodes of a graph when the graph changes.
 // Called after functions were inlined, and after the nodes of the CPU provider were refined.
 #pragma once
 

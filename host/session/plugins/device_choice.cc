@@ -34,7 +34,7 @@ std::optional<TypeName> parse_type(std::string_view text) {
   return TypeName{*type, number};
 }
 
-// Of an unknown number, EPH_DEVICE_OTHER.
+// EPH_DEVICE_OTHER for an unknown number.
 int32_t known_type(int32_t type) {
   return std::ranges::find(kTypes, type) == std::end(kTypes) ? int32_t{EPH_DEVICE_OTHER} : type;
 }

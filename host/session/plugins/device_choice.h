@@ -1,4 +1,4 @@
-// Which of a provider's devices a session uses.
+// The choice of the provider's devices that a session uses.
 #pragma once
 
 #include <ephost/status.h>

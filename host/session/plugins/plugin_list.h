@@ -35,7 +35,7 @@ class PluginList {
   // The same check; then adds the plugin and keeps it loaded.
   [[nodiscard]] Status add(std::string name, std::shared_ptr<const plugin::LoadedPlugin> loaded,
                            manifest::FoundPlugin plugin);
-  // Removes a plugin that was added, and returns its manifest. NOT_FOUND if there is none of that
+  // Removes a plugin that was added, and returns its manifest. NOT_FOUND if no plugin has that
   // name.
   [[nodiscard]] Result<std::filesystem::path> remove(const std::string& name);
 

@@ -1,4 +1,4 @@
-// What is asked for in session options, as the module that chooses plugins takes it.
+// The requests of session options for providers, as the module that chooses plugins takes them.
 #pragma once
 
 #include <ephost/status.h>
@@ -14,7 +14,7 @@
 
 namespace ephost::session {
 
-// INVALID_ARGUMENT for a version range that is none.
+// INVALID_ARGUMENT for an invalid version range.
 [[nodiscard]] Result<manifest::ProviderChoice> choice_of(const ProviderRequest& request);
 
 // The plugins for each request, in their order. NOT_FOUND and INVALID_ARGUMENT as
@@ -28,7 +28,7 @@ namespace ephost::session {
                                                        const manifest::Manifest& manifest,
                                                        const SessionConfig& config);
 
-// INVALID_ARGUMENT if the configuration states something for a provider that no plugin offers, such
+// INVALID_ARGUMENT if the configuration sets something for a provider that no plugin offers, such
 // as session.isolation.PROVIDER with a misspelt name.
 [[nodiscard]] Status check_named_providers(const manifest::SearchResult& plugins,
                                            const SessionConfig& config);

@@ -36,7 +36,7 @@ class ProviderWorkers {
   // Those of a specialisation count too, as long as it exists.
   void add(const std::shared_ptr<const ProviderWorkers>& other);
   // Adds those of a specialisation that was not finished which have ended: those of providers that
-  // the session has to go on without, and `with_restarts`, those that are to get another one.
+  // the session has to do without, and `with_restarts`, those that are to get another one.
   void add_ended(const ProviderWorkers& other, bool with_restarts);
   // Forgets all of them, as another attempt begins, with workers of its own.
   void clear();

@@ -1,4 +1,4 @@
-// Loads the plugin of a provider or layer: the highest version that works. If one version is
+// Loading of the plugin of a provider or layer: the highest version that works. If one version is
 // broken, the next one is tried, and a warning names the broken one. Called by the pipeline and by
 // commands that query a single provider.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace ephost::session {
 
-// Collects the candidates that were tried in vain, and knows those that the search skipped.
+// Collects the candidates that were tried without success, and knows those that the search skipped.
 class UnusablePlugins {
  public:
   explicit UnusablePlugins(const manifest::Candidates& candidates) : candidates_(candidates) {}

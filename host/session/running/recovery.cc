@@ -90,7 +90,7 @@ Recovery::Made Recovery::replace(const std::shared_ptr<SessionModel>& dead, Loss
   Made made = make_again(*dead, policy, options);
   if (!made.ok()) {
     if (is_over()) return end;
-    Status failure = std::move(made).status().with_context("going on after: " + reasons_of(lost));
+    Status failure = std::move(made).status().with_context("continuing after: " + reasons_of(lost));
     // With a new worker, a provider that failed may succeed.
     const bool may_succeed =
         !is_for_good(failure) || workers_of(*dead).config().has(OnCrash::kRestart);

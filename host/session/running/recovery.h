@@ -1,6 +1,6 @@
-// Makes the model of a session again when the worker of one of its providers has ended: with a new
-// worker, or without the provider (session.on_crash). Only a session has one whose providers are
-// isolated and have such a policy.
+// Recovery of a session when the worker of one of its providers has ended: the model is made again
+// with a new worker, or without the provider (session.on_crash). Only sessions whose providers are
+// isolated and have such a policy have one.
 #pragma once
 
 #include <ephost/status.h>

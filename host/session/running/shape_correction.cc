@@ -72,7 +72,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::correct(const SessionMode
   std::set<std::string> open_shapes = known;
   open_shapes.insert(found.begin(), found.end());
   if (++corrections_ > kFewCorrections) open_shapes.merge(all_values(planned));
-  log_warning(formatted("{}; the session goes on without this shape, and makes its plan again",
+  log_warning(formatted("{}; the session continues without this shape, and makes its plan again",
                         planned.contradictions->last().message()));
   auto made = make(base, std::move(open_shapes), run);
   if (!made.ok()) {

@@ -1,7 +1,7 @@
-// Makes the model of a session again when a run finds that a value comes out with another shape
-// than its plan was made for: without that shape, so that the providers, the order of the steps and
-// the memory are those of a value of unknown size. What was compiled for the wrong shape never runs
-// on the right one.
+// Correction of a session when a run finds that a value comes out with another shape than its plan
+// was made for: the model is made again without that shape, so that the providers, the order of the
+// steps and the memory are those of a value of unknown size. What was compiled for the wrong shape
+// never runs on the right one.
 #pragma once
 
 #include <ephost/status.h>

@@ -96,17 +96,18 @@ Status Specializer::load_stored(const SessionConfig& config) {
   const PreparedModel& prepared = base_.prepared;
   if (prepared.stored_specializations.empty()) return Status::ok_status();
   if (!prepared.stored_folder) {
-    return Status(StatusCode::kInvalidGraph,
-                  "the context model states specialised models beside it, and comes from memory, "
-                  "so that their folder is not known; set ep.context_file_path, or "
-                  "session.shapes.specialize=off");
+    return Status(
+        StatusCode::kInvalidGraph,
+        "the context model refers to specialised models beside it, and comes from memory, "
+        "so that their folder is not known; set ep.context_file_path, or "
+        "session.shapes.specialize=off");
   }
   const KnownChecksums known(config.known_checksums_dir);
   size_t left = static_cast<size_t>(config.max_specializations);
   for (const auto& [name, stated] : prepared.stored_specializations) {
     if (left-- == 0) {
       log_warning(
-          formatted("the context model states {} specialised models, and "
+          formatted("the context model refers to {} specialised models, and "
                     "session.shapes.max_specializations={} keeps fewer; the others are "
                     "not loaded",
                     prepared.stored_specializations.size(), config.max_specializations));
@@ -268,7 +269,7 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
                                                                    SessionSettings settings) const {
   if (!base_.prepared.source) {
     return Status(StatusCode::kModelRequiresCompilation,
-                  "a context model has no specialisations but those that it states; compile the "
+                  "a context model has no specialisations but those that it lists; compile the "
                   "model again with all profiles");
   }
   inputs_.add_overrides(extents, settings.config.dimension_overrides);

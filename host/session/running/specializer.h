@@ -1,6 +1,7 @@
-// Makes specialisations of a session's model for the shapes that its runs have, and chooses the one
-// that a run uses. Only a session has one whose model has open extents that a provider wishes to be
-// fixed; the base is the model as it is, which runs whenever there is no specialisation.
+// The maker of the specialisations of a session's model for the shapes that its runs have, which
+// also chooses the one that a run uses. Only a session whose model has open extents that a provider
+// wishes to be fixed has one; the base is the model as it is, which runs whenever there is no
+// specialisation.
 #pragma once
 
 #include <ephost/status.h>
@@ -28,7 +29,7 @@
 
 namespace ephost::session {
 
-// The settings of a session for models that are made while runs go on: without what only its first
+// The settings of a session for models that are made during runs: without what only its first
 // model is for, and what the application gives for the creation alone.
 [[nodiscard]] SessionSettings settings_of_later_models(SessionSettings settings);
 // The same of those that take the place of the first one: what they record goes into the profile
@@ -38,7 +39,7 @@ namespace ephost::session {
 class Specializer {
  public:
   // Null if the base has nothing to be fixed, or the session wants no specialisations. Loads those
-  // that a context model states, and makes those of the profiles, at once, until the deadline.
+  // that a context model lists, and makes those of the profiles, at once, until the deadline.
   // `base` is borrowed; `settings` are those of the session, and `log` its log. INVALID_ARGUMENT if
   // a profile lacks an extent that has to be fixed; INVALID_GRAPH for a stored one that does not
   // fit or is damaged; otherwise the failures of making one.
@@ -49,7 +50,7 @@ class Specializer {
                                                                    Deadline deadline = {});
   Specializer(const Specializer&) = delete;
   Specializer& operator=(const Specializer&) = delete;
-  // No run may go on. Cancels what goes on in the background and waits for it.
+  // Not during runs. Cancels the work in the background and waits for it.
   ~Specializer();
 
   // Runs the specialisation for the inputs' shapes, or the base. May make a specialisation before,
@@ -64,8 +65,8 @@ class Specializer {
   // As Executable::shrink, of the base and of all specialisations, which stay.
   void shrink();
 
-  // Adds what providers of specialisations recorded to the profile, and ends that. Not while runs
-  // go on.
+  // Adds what providers of specialisations recorded to the profile, and ends that. Not during
+  // runs.
   void stop_profiling();
 
   // Those that are ready or have failed, and shapes whose specialisation is being made.
@@ -89,7 +90,7 @@ class Specializer {
 
   Specializer(Executable& base, const Environment& environment, const SessionSettings& settings,
               InputExtents inputs, const Log& log, Deadline deadline);
-  // Loads the specialisations that the context model states.
+  // Loads the specialisations that the context model lists.
   Status load_stored(const SessionConfig& config);
   Status load_one(const std::string& name, const context::ContentChecksum& stated,
                   const KnownChecksums& known);
@@ -108,8 +109,8 @@ class Specializer {
                                                         SessionSettings settings) const;
   // The workers of a specialisation's providers are noted there; null if the session does not.
   [[nodiscard]] std::shared_ptr<ProviderWorkers> make_workers() const;
-  // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too. Of those that
-  // ended, it takes over what the session has to go on without, and during the creation, all.
+  // EP_FAIL if one of them has ended meanwhile; otherwise the base watches them, too. It takes
+  // over the ended ones that the session has to do without, and during the creation, all.
   Status take_workers(const std::shared_ptr<ProviderWorkers>& workers) const;
   // Those that are ready now.
   [[nodiscard]] std::vector<std::shared_ptr<Executable>> ready() const;

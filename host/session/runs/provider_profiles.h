@@ -14,7 +14,7 @@ class ProviderProfiles {
   // Asks all providers that can to record. One that fails is left out, with a warning.
   void start(const std::vector<std::shared_ptr<bridge::Provider>>& providers);
   // Ends that, and adds what they recorded to the profile. What cannot be added is left out, with
-  // an error in the log. Not while runs go on.
+  // an error in the log. Not during runs.
   void stop(Profiler& profiler);
 
  private:

@@ -1,5 +1,5 @@
-// What the providers of a session have to do with its runs (ephost.run/1): they hear of the begin
-// and the end of each run, get its options, and change dynamic options between runs.
+// Host side of ephost.run/1 in a session: tells providers when each run begins and ends, passes its
+// options to them, and changes dynamic options between runs.
 #pragma once
 
 #include <ephost/status.h>
@@ -24,8 +24,8 @@ class SessionRuns {
   [[nodiscard]] static Result<SessionRuns> create(const PreparedModel& prepared);
 
   // Calls `body(const runtime::RunControl&)`, which runs the model, between the begin_run and the
-  // end_run of the providers. Where no provider wants to know about runs, and the options state
-  // nothing for one, nothing else is done. May be called by several threads at once.
+  // end_run of the providers. Where no provider has the extension, and the options set nothing
+  // for one, nothing else is done. May be called by several threads at once.
   template <class Body>
   [[nodiscard]] Status run(const RunOptions& options, const Body& body) const {
     std::atomic<const std::string*> failed{nullptr};
@@ -38,15 +38,15 @@ class SessionRuns {
     return status;
   }
 
-  // As Session::set_ep_dynamic_options. May be called while runs go on.
+  // As Session::set_ep_dynamic_options. May be called during runs.
   [[nodiscard]] Status change_options(const OptionList& entries) const;
 
  private:
   using Providers = std::vector<std::shared_ptr<bridge::Provider>>;
-  // A provider that has computations in the session and wants to know about runs.
+  // A provider that has computations in the session, and the extension.
   struct Listener {
     size_t provider = 0;                         // in `providers_`
-    std::vector<manifest::TypedOption> options;  // for a run that states none
+    std::vector<manifest::TypedOption> options;  // for a run that sets none
   };
 
   // The entries by provider, without the prefix that names it.

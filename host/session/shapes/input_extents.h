@@ -1,5 +1,5 @@
-// Which extents of a model's inputs a session fixes in its specialisations, and those of one run.
-// Called once when a session is created, and then by each run.
+// The extents of a model's inputs that a session fixes in its specialisations, and those of one
+// run. Called once when a session is created, and then by each run.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class InputExtents {
  public:
   InputExtents() = default;
   // The open extents of the model's inputs that are wished for. Dimensions of one name count as
-  // one. Inputs with a default keep what the model states.
+  // one. Inputs with a default keep what the model declares.
   InputExtents(const graph::Model& model, const ShapeWishes& wishes);
 
   // How many extents there are; 0: there is nothing to fix.

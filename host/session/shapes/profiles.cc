@@ -43,7 +43,7 @@ Status unknown_name(const std::string& name, const bridge::ShapeProfile& open) {
     if (std::ranges::find(known, text) == known.end()) known.push_back(std::move(text));
   }
   return Status(StatusCode::kInvalidArgument,
-                formatted("a profile of the session states {}, and no input of the model has an "
+                formatted("a profile of the session names {}, and no input of the model has an "
                           "open dimension of that name; there are: {}",
                           quote(name), known.empty() ? "none" : join(known, ", ")));
 }
@@ -63,7 +63,7 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
           resolved, [&](const bridge::ExtentRange& other) { return is_same_place(other, range); });
       if (is_twice) {
         return Status(StatusCode::kInvalidArgument,
-                      formatted("a profile of the session states the dimension {} twice, by its "
+                      formatted("a profile of the session has the dimension {} twice, by its "
                                 "name and by its place; leave one of them out",
                                 quote(axis_text(range))));
       }

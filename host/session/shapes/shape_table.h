@@ -19,7 +19,7 @@ class ShapeTable {
  public:
   enum class State : uint8_t {
     kSeen,    // runs had this shape
-    kMaking,  // somebody makes its specialisation
+    kMaking,  // its specialisation is being made
     kReady,
     kFailed,  // there is none, for a reason that stays
   };
@@ -108,7 +108,7 @@ class ShapeTable {
   static constexpr size_t kMaxOthers = 64;
 
  private:
-  // The least recently used entry that nobody is making an item for.
+  // The least recently used entry that no item is being made for.
   static auto find_oldest(std::vector<Entry>& entries) {
     auto oldest = entries.end();
     for (auto entry = entries.begin(); entry != entries.end(); ++entry) {

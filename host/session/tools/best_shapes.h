@@ -1,4 +1,4 @@
-// How commands look at a model with open extents: as a session would specialise it for the first of
+// A model with open extents as commands show it: as a session would specialise it for the first of
 // its profiles (session.shapes.profiles).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ephost::session {
 
 struct ShapedModel {
   PreparedModel prepared;
-  // What the wishes of providers and the profiles have to do with it, one sentence each.
+  // The effects of the wishes of providers and of the profiles, one sentence each.
   std::vector<std::string> notes;
 };
 

@@ -263,8 +263,8 @@ class Check {
     expect(examined.session_entries.front(), session::read_session_config(all, warnings).status());
   }
 
-  // The sound entries say how a session loads plugins. No session would load one where a policy is
-  // no policy.
+  // The sound entries say how a session loads plugins. No session would load one with an invalid
+  // policy.
   void read_policies(const OptionList& entries) {
     OptionList sound;
     for (const auto& entry : entries) {
@@ -282,7 +282,7 @@ class Check {
     }
   }
 
-  // Of an entry about one provider.
+  // Checks an entry about one provider.
   void check_named_provider(Place place, const std::string& key) {
     if (session::find_known_entry(key) != nullptr) return;
     for (const std::string_view prefix :

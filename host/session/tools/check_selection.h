@@ -1,4 +1,4 @@
-// Checks a selection file without a model, and says what it would choose.
+// A check of a selection file without a model, which also tells what the file would choose.
 #pragma once
 
 #include <ephost/status.h>

@@ -178,7 +178,7 @@ class Reader {
     failed_ = true;
     bytes_ = {};
   }
-  // Of bytes, or of items that take a byte each at least.
+  // A number of bytes, or of items that take at least a byte each.
   size_t read_count() {
     uint64_t count = 0;
     read(count);

@@ -1,6 +1,6 @@
-// What a plugin says of itself, as bytes: the part of a PluginDescription that a record of it keeps
-// (plugin_records.h). What the manifest says is not in it, nor are failures, but for the
-// provider's. Numbers are in the byte order of the machine: records do not leave it.
+// The description that a plugin gives of itself, as bytes: the part of a PluginDescription that a
+// record of it keeps (plugin_records.h). What the manifest says is not in it, nor are failures, but
+// for the provider's. Numbers are in the byte order of the machine: records do not leave it.
 #pragma once
 
 #include <ephost/types/plugin_description.h>

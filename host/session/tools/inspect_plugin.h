@@ -1,4 +1,5 @@
-// Loads one plugin and describes it: devices, options, kernels, operators that it defines.
+// The description of one plugin, which is loaded for it: devices, options, kernels, operators that
+// it defines.
 #pragma once
 
 #include <ephost/status.h>
@@ -13,7 +14,7 @@
 namespace ephost {
 
 // `plugin` is a provider's type name, its short name, or the path of a manifest. Of several
-// versions the highest that works is loaded; a warning in the log names those that do not.
+// versions, the highest that works is loaded; a warning in the log names those that do not.
 // NOT_FOUND if there is no such plugin, INVALID_ARGUMENT for a file that is not a usable manifest,
 // EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
 [[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,

@@ -1,5 +1,5 @@
-// Divides a model among providers as a session would, and reports which provider takes which node
-// and why another one does not.
+// The division of a model among providers as a session would make it, with a report which provider
+// takes which node and why another one does not.
 #pragma once
 
 #include <ephost/status.h>

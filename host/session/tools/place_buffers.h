@@ -1,5 +1,5 @@
-// Places buffers with known lifetimes in one block of memory, as the planner of a session does.
-// Reads and writes such problems in the CSV form of the MiniMalloc benchmark.
+// Placement of buffers with known lifetimes in one block of memory, as the planner of a session
+// does it. Reads and writes such problems in the CSV form of the MiniMalloc benchmark.
 #pragma once
 
 #include <ephost/status.h>

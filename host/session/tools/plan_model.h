@@ -1,4 +1,4 @@
-// Plans a model as a session would, and reports the plan.
+// The plan of a model as a session would make it, with a report.
 #pragma once
 
 #include <ephost/status.h>

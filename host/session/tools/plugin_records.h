@@ -1,5 +1,5 @@
-// What plugins offered when they last ran in a worker, so that they need not run again to tell: one
-// file for each plugin, isolation and rule for the libraries beside it
+// Records of what plugins offered when they last ran in a worker, so that they need not run again
+// to tell: one file for each plugin, isolation and rule for the libraries beside it
 // (IsolationOptions::listed_only) in a folder of the user's cache. A record counts for a day at
 // most, and only as long as everything that it depends on is the same: the host and its program for
 // workers, the manifest, the library and the files that the manifest lists (device, inode, size,
@@ -9,8 +9,8 @@
 // base/files/known_checksums.h.
 //
 // A plugin that could not be loaded has a record of that if it is the plugin's own failure: not one
-// of the system, or of limits that somebody has set. From it, `list` knows that a selection will
-// pass over the plugin; it is loaded anew whenever somebody wants to run it.
+// of the system, or of limits that a user has set. From it, `list` knows that a selection will
+// pass over the plugin; it is loaded again whenever it is to run.
 //
 // A file is a line "ephost plugin 1", a line with the checksum of the rest, what it depends on with
 // its size before it, and the description (description_codec.h). It is replaced as a whole, so that
@@ -35,7 +35,7 @@ class PluginRecords {
  public:
   static constexpr int64_t kLongestSeconds = int64_t{24} * 3600;
 
-  // Of no plugin.
+  // Records of no plugin.
   PluginRecords() = default;
   // With an empty path, too. The folder is created when something is recorded.
   explicit PluginRecords(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -35,7 +35,7 @@ namespace {
 
 using Providers = VerifyContextOptions::Providers;
 
-// Nodes that state no source go to the first provider that loads contexts at all.
+// Nodes without a source go to the first provider that loads contexts at all.
 bool accepts(const manifest::FoundPlugin& plugin, const std::string& source) {
   const std::vector<std::string>& sources = plugin.manifest.context_sources;
   return source.empty() ? !sources.empty() : std::ranges::find(sources, source) != sources.end();
@@ -44,7 +44,7 @@ bool accepts(const manifest::FoundPlugin& plugin, const std::string& source) {
 // What loads the contexts of one source; no plugins: nothing does.
 struct Acceptors {
   manifest::Candidates candidates;
-  std::vector<std::string> devices;  // that the provider shall use; none: those of a session
+  std::vector<std::string> devices;  // that the provider is to use; none: those of a session
 };
 
 // The first of the installed providers whose manifest accepts the source.
@@ -279,7 +279,7 @@ ContextNodeReport describe(const context::VerifiedNode& node) {
           .hardware_architecture = node.hardware_architecture};
 }
 
-// Verifies the specialised models that the context model states, and adds their nodes and problems.
+// Verifies the specialised models that the context model lists, and adds their nodes and problems.
 void examine_specializations(const std::filesystem::path& path, bool compare_checksums,
                              const trust::Verifier& verifier, Examined& out) {
   context::VerifyReport& found = out.report;
@@ -359,7 +359,7 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
     EPHOST_ASSIGN_OR_RETURN(chosen, choose_requested(*plugins, *options.requests));
   }
   Judge judge(environment, config, options.device);
-  // No plugin hears what a model says whose signature was refused.
+  // No plugin sees the content of a model whose signature was refused.
   const bool asks = options.providers == Providers::kAsk && !examined.is_refused;
   for (const auto& [source, compatibility] : sources) {
     report.sources.push_back(check_source(*plugins, chosen ? &*chosen : nullptr, source,

@@ -1,4 +1,4 @@
-// Checks a context model without running it: its structure, its files and their checksums, and
+// A check of a context model without running it: its structure, its files and their checksums, and
 // whether the installed providers can load it.
 #pragma once
 

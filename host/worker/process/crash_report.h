@@ -1,5 +1,5 @@
-// What a worker leaves when it dies of a signal, or its plugin ends it: one line in memory that the
-// host reads afterwards.
+// The report that a worker leaves when it dies of a signal, or its plugin ends it: one line in
+// memory that the host reads afterwards.
 #pragma once
 
 #include <array>

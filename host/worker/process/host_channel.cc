@@ -14,12 +14,12 @@
 namespace ephost::worker {
 namespace {
 
-// The watcher wakes those who wait when the worker ends. A process that the worker has left behind
-// could undo that, so that one looks again now and then.
+// The watcher wakes the waiting threads when the worker ends. A process that the worker has left
+// behind could undo that, so they look again now and then.
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kSliceOfCancellation = std::chrono::milliseconds(2);
-// Posts that are taken before anybody looks at the time, and in all from a worker that has ended;
-// its socket held fewer.
+// Posts that are taken before the time is looked at, and in all from a worker that has ended; its
+// socket held fewer.
 constexpr size_t kPostsInARow = 256;
 constexpr size_t kLastPosts = 1024;
 
@@ -89,7 +89,7 @@ Result<Turn> HostChannel::finish(Turn passed, const CallOptions& options) {
       EPHOST_ASSIGN_OR_RETURN(passed, answer_callback(options));
     }
   } catch (...) {
-    state_->kill("the host could not go on with the call");
+    state_->kill("the host could not continue the call");
     throw;
   }
 }

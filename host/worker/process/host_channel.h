@@ -32,7 +32,7 @@ using OnCallback = FunctionRef<Result<Message>(Message)>;
 // Takes what the worker posted. A failure ends the worker, too. What throws is lost.
 using OnPosted = FunctionRef<Status(Message)>;
 
-// Of one call; everything is borrowed while it lasts.
+// The options of one call; everything is borrowed while it lasts.
 struct CallOptions {
   OnCallback on_callback = {};  // without one, any callback breaks the protocol
   // While the call lasts, at its end, and when the worker ends. Without one, posts are dropped.
@@ -55,7 +55,7 @@ struct CallOptions {
 // missed a deadline. The message says which worker and how; each further call fails with the same.
 //
 // Where memory or descriptors run out while a callback is answered, the callback fails in the
-// worker, and the call goes on.
+// worker, and the call continues.
 class HostChannel {
  public:
   HostChannel(const HostChannel&) = delete;

@@ -11,8 +11,8 @@ namespace ephost::worker {
 struct Limits {
   // Bytes of private writable memory (RLIMIT_DATA): heap, stacks of threads, data of libraries.
   // What is mapped from the host and from files does not count. Memory that processes can share,
-  // which nobody would count, cannot be made (resource_filter.h). Also the most that a single file
-  // which the worker makes may have (RLIMIT_FSIZE); writing beyond fails.
+  // which would not be counted, cannot be made (resource_filter.h). Also the most that a single
+  // file which the worker makes may have (RLIMIT_FSIZE); writing beyond fails.
   uint64_t memory = 0;
   uint64_t cpu_seconds = 0;  // of all threads together, over the worker's whole life (RLIMIT_CPU)
   uint64_t open_files = 0;   // RLIMIT_NOFILE

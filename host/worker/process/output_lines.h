@@ -1,4 +1,4 @@
-// What a worker prints, made safe to show: whole lines without control characters, each with the
+// The output of a worker, made safe to show: whole lines without control characters, each with the
 // name of the plugin, and not too many. Private to this module.
 #pragma once
 

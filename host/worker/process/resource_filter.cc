@@ -33,7 +33,7 @@ Status filter_failure(std::string_view limit, int error) {
                 formatted("cannot limit {}: {}", limit, std::generic_category().message(error)));
 }
 
-// Calls that this machine does not have are no error.
+// Calls that this machine does not have are not an error.
 int add_rule(const ResourceFilter& filter, uint32_t action, const char* name,
              const scmp_arg_cmp* condition = nullptr) {
   const int number = ::seccomp_syscall_resolve_name(name);
@@ -42,7 +42,7 @@ int add_rule(const ResourceFilter& filter, uint32_t action, const char* name,
                                   condition);
 }
 
-// Of the process that a thread belongs to; 0 if it is not there any more.
+// The threads of the process that a thread belongs to; 0 if it has ended.
 uint64_t count_threads(pid_t thread) {
   std::ifstream status(formatted("/proc/{}/status", thread));
   std::string line;

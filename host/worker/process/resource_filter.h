@@ -11,13 +11,13 @@
 namespace ephost::worker {
 
 // From now on, memfd_create, shared anonymous mappings and shared memory of System V fail with
-// EPERM in this process: nobody could bound what they take. FAIL, for the report, where the kernel
-// has no filters.
+// EPERM in this process: what they take could not be bounded. FAIL, for the report, where the
+// kernel has no filters.
 [[nodiscard]] Status refuse_uncounted_memory();
 
-// From now on, each new thread and process waits for an answer of whoever has the descriptor
-// (answer_about_thread). FAIL, for the report, where the kernel has no such filters, or somebody
-// has them already.
+// From now on, each new thread and process waits for an answer of the owner of the descriptor
+// (answer_about_thread). FAIL, for the report, where the kernel has no such filters, or one is
+// installed already.
 [[nodiscard]] Result<FileDescriptor> ask_about_threads();
 
 // In the host: answers what `requests` asks. A thread is made if the process that wants it has

@@ -1,5 +1,5 @@
-// What a sandboxed worker may do: read and write the files that were listed, compute, and talk to
-// the host. No network, no other files, no new processes, no signals to or looks into other
+// The sandbox of a worker. What it may do: read and write the files that were listed, compute, and
+// talk to the host. No network, no other files, no new processes, no signals to or looks into other
 // processes.
 #pragma once
 

@@ -69,7 +69,7 @@ scmp_arg_cmp compare(unsigned argument, scmp_compare how, uint64_t first, uint64
   return {.arg = argument, .op = how, .datum_a = first, .datum_b = second};
 }
 
-// Adds a rule; calls that this machine does not have are no error.
+// Adds a rule; calls that this machine does not have are not an error.
 int refuse(const Filter& filter, const char* name, const scmp_arg_cmp* condition = nullptr,
            int error = EPERM) {
   const int number = ::seccomp_syscall_resolve_name(name);
@@ -101,7 +101,7 @@ int refuse_conditionally(const Filter& filter) {
   add("ioctl", equals_int(1, FIOSETOWN));
   add("ioctl", equals_int(1, SIOCSPGRP));
   // Limits and scheduling of itself only. A filter does not know which numbers are those of its own
-  // threads: who sets the processors of one when it makes it is told that all is well.
+  // threads: code that sets the processors of one when it makes it is told that all is well.
   for (const char* name : {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"}) {
     add(name, compare(0, SCMP_CMP_GT, 0));
   }

@@ -128,8 +128,8 @@ Ending ending_of(const siginfo_t& info) {
   return {.kind = Ending::Kind::kSignalled, .value = info.si_status};
 }
 
-// Shows lines on standard error, or returns false where whoever reads that does not keep up: nobody
-// is to wait for it.
+// Shows lines on standard error, or returns false where its reader does not keep up: the watcher
+// must not wait for it.
 bool show(std::string_view lines) {
   while (!lines.empty()) {
     const std::string_view part = lines.substr(0, PIPE_BUF);
@@ -147,8 +147,8 @@ bool has_ended(const WorkerState& worker) {
   return ::poll(&process, 1, 0) > 0;
 }
 
-// What the worker has started goes with it. Its process group cannot belong to anybody else before
-// it is reaped.
+// What the worker has started goes with it. Its process group cannot belong to another process
+// before it is reaped.
 Ending reap_one(const WorkerState& worker) {
   const auto process = static_cast<id_t>(worker.process().get());
   siginfo_t info = {};

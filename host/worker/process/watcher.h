@@ -19,8 +19,8 @@ namespace ephost::worker {
 
 class Watcher {
  public:
-  // The one of this process, started when it is first needed; it lives as long as somebody holds
-  // it.
+  // The watcher of this process, started when it is first needed; it lives as long as it has an
+  // owner.
   static Result<std::shared_ptr<Watcher>> of_process();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -58,7 +58,7 @@ class Watcher {
   std::vector<Watched> workers_;  // of the thread alone
   std::thread thread_;
 
-  // Who wants to know of failures may wait for files; the ends of other workers are seen meanwhile.
+  // Callbacks on failures may wait for files; the ends of other workers are seen meanwhile.
   struct Reports {
     TaskThreads threads{1};
     TaskGroup group{threads};

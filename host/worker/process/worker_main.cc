@@ -30,8 +30,8 @@ namespace {
 
 constexpr int kNoHost = 2;
 constexpr int kNotReady = 3;
-// Of a thread that serves a channel. It counts as memory of the worker, whose limit should leave
-// room for many; that of the main thread is larger.
+// The stack of a thread that serves a channel. It counts as memory of the worker, whose limit
+// should leave room for many; that of the main thread is larger.
 constexpr size_t kChannelStack = size_t{2} << 20;
 
 // Whether the host still was there when its death became the worker's: the process that has made

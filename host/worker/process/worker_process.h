@@ -32,7 +32,7 @@ struct Ending {
     kExited,     // value: the status
     kSignalled,  // value: the signal
     kKilled,     // by the host, for `reason`
-    kUnknown,    // somebody else has reaped it
+    kUnknown,    // it was reaped elsewhere
   };
   Kind kind = Kind::kUnknown;
   int value = 0;
@@ -54,7 +54,7 @@ struct WorkerOptions {
   std::chrono::milliseconds grace{2'000};
   // Called once by a thread of the host's if the worker ends although the host did not end it,
   // after the calls that wait for it were woken, and before the last worker's object is gone. It
-  // may take its time, and must not throw. Empty: nobody wants to know.
+  // may take its time, and must not throw. Empty: failures are not reported.
   std::function<void(const Ending&)> on_failure;
 };
 
@@ -62,7 +62,7 @@ struct WorkerOptions {
 // status 3", "was killed by SIGKILL", "was ended after 30 s, the limit of ...".
 [[nodiscard]] std::string describe(const Ending& ending);
 
-// A channel while somebody uses it; it goes back to its worker afterwards.
+// A channel while it is in use; it goes back to its worker afterwards.
 class ChannelLease {
  public:
   ChannelLease(std::shared_ptr<WorkerState> state, std::unique_ptr<HostChannel> channel);

@@ -67,7 +67,7 @@ std::function<void()> WorkerState::set_ended(Ending ending) {
   bool is_failure = false;
   {
     const std::lock_guard lock(mutex_);
-    // Now: those who wait for the end dismiss the worker once they know of it.
+    // Now: the threads that wait for the end dismiss the worker once they know of it.
     if (!is_dismissed_) has_failed_ = true;
     is_failure = has_failed_;
     explain_locked(ending);
@@ -169,7 +169,7 @@ Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
   auto channel = std::unique_ptr<HostChannel>(
       new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
   EPHOST_RETURN_IF_ERROR(send_channel(message));
-  message.descriptors.clear();  // so that nobody but the worker has its end
+  message.descriptors.clear();  // so that only the worker has its end
   EPHOST_RETURN_IF_ERROR(await_channel(channel->socket_));
   const std::lock_guard lock(mutex_);
   channels_.push_back(channel.get());

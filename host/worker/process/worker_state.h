@@ -1,4 +1,5 @@
-// What a worker's object in the host, its channels and the watcher share. Private to this module.
+// State that a worker's object in the host, its channels and the watcher share. Private to this
+// module.
 #pragma once
 
 #include <ephost/status.h>
@@ -34,7 +35,7 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
 
   // By the watcher's thread: once when it has started the process, and once when it has reaped it.
   void set_started(pid_t pid, FileDescriptor process);
-  // Returns what tells those who want to know of a failure, which may take a while; or nothing.
+  // Returns the function that reports a failure, which may take a while; or nothing.
   [[nodiscard]] std::function<void()> set_ended(Ending ending);
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const FileDescriptor& process() const { return process_; }

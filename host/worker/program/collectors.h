@@ -1,4 +1,4 @@
-// What a plugin adds to a list in one call: kept here, and sent with the answer.
+// Entries that a plugin adds to a list in one call: kept here, and sent with the answer.
 #pragma once
 
 #include <ephost/ext/operators.h>
@@ -25,7 +25,7 @@ namespace ephost::worker {
 
 // Each is used by the thread that serves the call. `provider` names the plugin in messages.
 
-// Of a list whose entries are records.
+// Collects the entries of a list, which are records.
 template <class List, class Record>
 class RecordCollector : public List {
  public:

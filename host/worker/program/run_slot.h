@@ -1,4 +1,4 @@
-// What the host's functions that a plugin calls in this process have in common.
+// The common part of the host's functions that a plugin calls in this process.
 #pragma once
 
 #include <ephost/plugin_abi.h>

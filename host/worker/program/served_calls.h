@@ -1,5 +1,5 @@
-// The calls of the plugin in this process: each is made as a request states it, and what comes of
-// it becomes the answer.
+// The calls of the plugin in this process: each is made as a request describes it, and its
+// results become the answer.
 #pragma once
 
 #include <ephost/ext/device_memory.h>
@@ -30,7 +30,7 @@
 
 namespace ephost::worker {
 
-// More than any plugin has; one that states more is broken.
+// More than any plugin has; one that claims more is broken.
 inline constexpr uint64_t kMaxEntries = uint64_t{1} << 20;
 
 // Bit n: slot n of the table is there.

@@ -40,7 +40,7 @@ thread_local ThisCall this_call;
 
 // The channels that are served, most of them outside of a call.
 struct Channels {
-  std::mutex mutex;  // never held while anybody waits for the host
+  std::mutex mutex;  // never held while a thread waits for the host
   std::vector<std::shared_ptr<WorkerChannel>> all;
 };
 
@@ -55,7 +55,8 @@ std::vector<std::shared_ptr<WorkerChannel>> served_channels() {
 }
 
 // The code of the answer, by the channel of any call that lasts. Never waits for the callback of
-// another thread: who answers that one may wait for this thread, by a call that can be asked.
+// another thread: the host's thread that answers may wait for this thread, by a call that can be
+// asked.
 std::optional<int32_t> ask_by_any(const wire::Callback& callback) {
   const std::string bytes = callback.SerializeAsString();
   for (;;) {
@@ -71,7 +72,7 @@ std::optional<int32_t> ask_by_any(const wire::Callback& callback) {
   }
 }
 
-// The code of the answer; nothing where there is nobody to ask.
+// The code of the answer; nothing where no host can be asked.
 std::optional<int32_t> ask_host(const wire::Callback& callback) {
   if (this_call.channel == nullptr) return ask_by_any(callback);
   const Result<wire::Answer> answer = ask(*this_call.channel, callback);
@@ -94,8 +95,8 @@ void shorten(std::string& line) {
   line += "...";
 }
 
-// What threads have logged that serve no call. Who serves a call may wait for such a thread, so
-// that it never waits for the host; what cannot be posted is kept.
+// Lines that threads have logged which serve no call. A thread that serves a call may wait for such
+// a thread, so that it never waits for the host; what cannot be posted is kept.
 class LateLines {
  public:
   // Posts what can be posted now.
@@ -109,7 +110,7 @@ class LateLines {
     send_locked();
   }
 
-  // By who serves a call, at its beginning and its end.
+  // Called by a thread that serves a call, at its beginning and its end.
   void send() noexcept {
     if (is_empty_.load(std::memory_order_acquire)) return;
     try {

@@ -1,4 +1,4 @@
-// What a request calls: a slot of the plugin's tables, or what no table has; and its arguments.
+// The calls of requests: a slot of the plugin's tables, or what no table has; and its arguments.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Nodes and values of graphs as plain data, which the worker reads where it lies: a message for
-// each of them would take several times the memory and the time. A GraphPart states where its
+// each of them would take several times the memory and the time. A GraphPart tells where its
 // PlainPart is, which its nodes follow, then its values. What these refer to is anywhere in the
 // same data; what is rare is in GraphPart.rare.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace ephost::worker {
 
-// Entries of a type that the field states, which begin `offset` bytes into the data.
+// Entries of the type of the field, which begin `offset` bytes into the data.
 struct PlainList {
   uint32_t offset = 0;
   uint32_t count = 0;

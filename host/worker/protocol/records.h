@@ -1,6 +1,6 @@
 // Records of the plugin interface as messages, and back. What is read from a message lives as long
 // as that message and its storage; a message that came from a worker cannot make a record that is
-// not well-formed, and what its numbers mean is checked by whoever checks those of a plugin.
+// not well-formed, and the code that checks the numbers of a plugin checks these.
 #pragma once
 
 #include <ephost/ext/device_memory.h>
@@ -91,8 +91,8 @@ EPHOST_RECORD_FIELD(eph_kernel_def, Answer, kernels)
 EPHOST_RECORD_FIELD(eph_memory, Answer, memories)
 #undef EPHOST_RECORD_FIELD
 
-// Attributes of plain kinds; `write` leaves out the values of others. A kind that states no values
-// where it has to has one that is zero.
+// Attributes of plain kinds; `write` leaves out the values of others. A kind that has no values
+// where it needs some has one that is zero.
 void write(const eph_attribute& attribute, wire::Attribute& out);
 [[nodiscard]] eph_attribute read(const wire::Attribute& attribute, Storage& storage);
 

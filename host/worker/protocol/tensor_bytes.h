@@ -1,4 +1,4 @@
-// Which values have their bytes in one place.
+// The values that have their bytes in one place.
 #pragma once
 
 #include <ephost/plugin_abi.h>

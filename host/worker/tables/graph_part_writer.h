@@ -1,4 +1,4 @@
-// Writes nodes and values of graphs as plain data.
+// A writer of the nodes and values of graphs as plain data.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -30,7 +30,7 @@ class GraphPartWriter {
     static_assert(alignof(T) <= 8);
     return append(values, values == nullptr ? 0 : count, sizeof(T), alignof(T));
   }
-  // Entries that `set` states one by one; those before may refer to data that comes after them.
+  // Entries that `set` fills in one by one; those before may refer to data that comes after them.
   template <class T>
   PlainList entries(uint64_t count) {
     static_assert(alignof(T) <= 8);

@@ -38,7 +38,7 @@ class HostGraphs {
   Status write_operator(const eph_node_info& node,
                         std::span<const std::pair<uint32_t, eph_value_info>> values,
                         wire::Graph& out);
-  // Adds the descriptions of all graphs to the request that states them.
+  // Adds the descriptions of all graphs to the request that refers to them.
   Status finish(wire::Request& request);
 
   // Answers READ_GRAPH, READ_CONSTANT or GRAPH_GET_ONNX. A failure breaks the protocol.

@@ -1,4 +1,4 @@
-// How a plugin is kept apart from the host, and what it may take.
+// The isolation of a plugin from the host, and its limits.
 #pragma once
 
 #include <chrono>
@@ -41,13 +41,13 @@ struct IsolationOptions {
   // signature policy `require` asks for.
   bool listed_only = false;
   // A worker of the plugin has died, or was killed because it took too long or answered nonsense
-  // (worker_process.h describes such an ending). Called by a thread of the host's; empty: nobody
-  // wants to know.
+  // (worker_process.h describes such an ending). Called by a thread of the host; empty: it is not
+  // reported.
   std::function<void(const manifest::FoundPlugin&, const Ending&)> on_failure;
-  // Tells what `on_failure` does: plugins are shared by those only for whom it is the same.
+  // Identifies what `on_failure` does: only sessions with the same key share a plugin.
   std::string failure_key;
-  // Of all workers that are started with these options, which then serve nobody else; null: nobody
-  // wants to know.
+  // The health of all workers that are started with these options, which then serve no other owner;
+  // null: it is not recorded.
   std::shared_ptr<WorkerHealth> health = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What a message of the host refers to: regions of shared memory, whose descriptors go along with
-// the first message that needs them.
+// The references of a message of the host: regions of shared memory, whose descriptors go along
+// with the first message that needs them.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace ephost::worker {
 
-// Of one call: its request, and the answers to callbacks in it. Used by one thread. Keeps no region
-// alive, however many a worker makes the host send within the call.
+// The messages of one call: its request, and the answers to callbacks in it. Used by one thread.
+// Keeps no region alive, however many a worker makes the host send within the call.
 class Outgoing {
  public:
   explicit Outgoing(KnownRegions& known) : known_(known) {}

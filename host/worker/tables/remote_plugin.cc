@@ -195,7 +195,7 @@ std::shared_ptr<RemoteRegistry::Entry> RemoteRegistry::entry_of(const std::strin
 
 Result<std::shared_ptr<const plugin::LoadedPlugin>> RemoteRegistry::load(
     const manifest::FoundPlugin& plugin, const IsolationOptions& options) {
-  // Workers whose health somebody watches are shared with nobody.
+  // Workers whose health is watched are not shared.
   const bool is_shared = options.health == nullptr;
   const auto entry = is_shared ? entry_of(key_of(plugin, options)) : std::make_shared<Entry>();
   const std::lock_guard lock(entry->mutex);

@@ -1,5 +1,5 @@
-// How much memory a worker may make the host take within one call of compute, for outputs and
-// values whose sizes the worker states.
+// The memory that a worker may make the host take within one call of compute, for outputs and
+// values whose sizes the worker sets.
 #pragma once
 
 #include <ephost/status.h>
@@ -16,8 +16,8 @@ class RunAllowance {
   // `bytes`: 0 for half of the machine's memory.
   explicit RunAllowance(uint64_t bytes) : limit_(bytes) {}
 
-  // A tensor of the output, in place of the one that it had. A shape that is none is for others to
-  // refuse.
+  // A tensor of the output, in place of the one that it had. An invalid shape is left for others
+  // to refuse.
   [[nodiscard]] Status take_output(uint32_t output, int32_t element_type,
                                    std::span<const int64_t> shape);
   [[nodiscard]] Status take_tensor(int32_t element_type, std::span<const int64_t> shape);

@@ -44,7 +44,7 @@ const Log& current_log() {
   return current != nullptr ? *current : kDefault;
 }
 
-// Whoever asks for a sandbox should know what it does not restrict.
+// Users who ask for a sandbox should know what it does not restrict.
 void warn_of_gaps(const WorkerProcess& worker) {
   const std::vector<std::string>& missing = worker.sandbox_report().missing;
   if (missing.empty()) return;

@@ -1,4 +1,4 @@
-// Whether the workers of a plugin live.
+// The health of the workers of a plugin: whether they live.
 #pragma once
 
 #include <ephost/status.h>

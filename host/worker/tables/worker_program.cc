@@ -35,7 +35,7 @@ Result<fs::path> find_worker_program() {
   }
   return Status(StatusCode::kNoSuchFile,
                 formatted("the program ephost-worker, which isolation needs, is missing from {}; "
-                          "install ephost anew",
+                          "install ephost again",
                           quote((folder / EPHOST_WORKER_FROM_LIB).lexically_normal().native())));
 }
 

@@ -1,4 +1,4 @@
-// Where the program of workers is.
+// The path of the program of workers.
 #pragma once
 
 #include <ephost/status.h>

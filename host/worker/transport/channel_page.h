@@ -16,7 +16,8 @@ inline constexpr size_t kHotAreaBytes = size_t{64} << 10;
 // Messages without descriptors up to this size lie in the page.
 inline constexpr size_t kShortMessageBytes = size_t{64} << 10;
 
-// The value of ChannelPage::turn, without the bit kSleeping. Who has the turn alone sets it.
+// The value of ChannelPage::turn, without the bit kSleeping. Only the end that has the turn sets
+// it.
 enum class Turn : uint32_t {
   kIdle = 0,        // no call; the host has the turn
   kRequest,         // to the worker: a message
@@ -40,7 +41,7 @@ enum class MessagePlace : uint32_t {
 
 struct alignas(64) ChannelPage {
   std::atomic<uint32_t> turn;  // a futex
-  // Of the message or the hot request or answer that the turn is about.
+  // The size of the message or the hot request or answer that the turn is about.
   std::atomic<uint32_t> size;
   std::atomic<uint32_t> place;  // a MessagePlace
   // How many messages the worker has posted, by which the host knows that some are in the socket.
@@ -48,8 +49,8 @@ struct alignas(64) ChannelPage {
   alignas(64) std::atomic<uint32_t> is_cancelled;
   alignas(64) std::array<std::byte, kHotAreaBytes> hot;
   alignas(64) std::array<std::byte, kShortMessageBytes> message;
-  // Long messages of the worker, which then makes no memory of its own that nobody counts. Has no
-  // pages before it is used, and none once the host has read it.
+  // Long messages of the worker, which then makes no uncounted memory of its own. Has no pages
+  // before it is used, and none once the host has read it.
   alignas(4096) std::array<std::byte, kMaxFromWorkerBytes> long_message;
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

@@ -1,4 +1,4 @@
-// What travels between the host and a worker: bytes with descriptors. The transport does not know
+// A message between the host and a worker: bytes with descriptors. The transport does not know
 // what the bytes mean.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace ephost::worker {
 // breaks the rules of the channel.
 inline constexpr size_t kMaxMessageBytes = size_t{256} << 20;
 inline constexpr size_t kMaxDescriptors = 64;
-// Of what a worker sends: each entry of it becomes an object of the host's.
+// The limit for a message of a worker: each entry of it becomes an object of the host.
 inline constexpr size_t kMaxFromWorkerBytes = size_t{16} << 20;
-// Of a post, which has no descriptors.
+// The limit for a post, which has no descriptors.
 inline constexpr size_t kMaxPostBytes = size_t{32} << 10;
 
 struct Message {

@@ -38,7 +38,7 @@ union ControlBuffer {
   std::array<char, CMSG_SPACE(sizeof(int) * kMaxSent)> bytes;
 };
 
-// Of the other end, or what it sent.
+// A failure of the other end, or of what it sent.
 Status failure(std::string message) { return Status(StatusCode::kEpFail, std::move(message)); }
 
 Status socket_error(std::string_view verb) {
@@ -126,7 +126,7 @@ Result<Message> unpack(const PacketHeader& header, std::string_view rest,
     EPHOST_ASSIGN_OR_RETURN(message.bytes, read_memory(message.descriptors.front(), header.size));
     message.descriptors.erase(message.descriptors.begin());
   } else if (rest.size() != header.size) {
-    return failure("a packet has another size than it states");
+    return failure("a packet has another size than it claims");
   }
   if (message.descriptors.size() > kMaxDescriptors) return failure("a packet is malformed");
   return message;

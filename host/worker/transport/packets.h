@@ -30,13 +30,13 @@ struct SocketPair {
 inline constexpr size_t kMaxInline = size_t{32} << 10;
 static_assert(kMaxPostBytes <= kMaxInline);
 
-// Where a packet is received; kept by who receives many.
+// The buffer that a packet is received into; a receiver of many keeps one.
 using PacketBuffer = std::array<char, kMaxInline>;
 
 // The next packet; nothing when the other end is closed. EP_FAIL: what came is not a packet of
 // send_packet; without waiting also when there is none. FAIL: this process is short of descriptors;
 // the packet is lost, as it is when memory runs out (std::bad_alloc).
-// `most`: bytes that a message may have; a larger one is no packet either, and is not read.
+// `most`: bytes that a message may have; a larger one is not a packet either, and is not read.
 [[nodiscard]] Result<std::optional<Message>> receive_packet(const FileDescriptor& socket,
                                                             Waiting waiting, PacketBuffer& buffer,
                                                             size_t most = kMaxMessageBytes);

@@ -1,5 +1,5 @@
-// Which shared memory of the host a worker has mapped: what the host has told it, and the worker's
-// own map from regions to addresses.
+// The shared memory of the host that a worker has mapped: what the host has told it, and the
+// worker's own map from regions to addresses.
 #pragma once
 
 #include <ephost/status.h>
@@ -43,7 +43,7 @@ class KnownRegions {
   uint64_t generation_ = 0;
 };
 
-// A descriptor of its own for a message, closed by who gets it.
+// A descriptor of its own for a message, closed by its receiver.
 [[nodiscard]] Result<FileDescriptor> duplicate(const FileDescriptor& descriptor);
 
 // A region of at least this size is mapped by a worker at a multiple of it: the greatest alignment

@@ -26,7 +26,7 @@ class SpinBudget {
 // Gives the turn away and wakes the other end if it sleeps.
 void pass_turn(ChannelPage& page, Turn turn) noexcept;
 
-// Wakes the other end if it sleeps, whoever has the turn.
+// Wakes the other end if it sleeps, whichever end has the turn.
 void wake(ChannelPage& page) noexcept;
 
 // Waits until the turn is no longer `mine_was`, the value that was passed on last, or until `slice`

@@ -81,7 +81,7 @@ class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
   const std::unique_ptr<PacketBuffer> buffer_ = std::make_unique_for_overwrite<PacketBuffer>();
   std::mutex turn_mutex_;    // of callbacks and answers; held until the host has answered
   bool is_in_call_ = false;  // guarded by turn_mutex_
-  std::mutex post_mutex_;    // never held while anybody waits; taken after turn_mutex_
+  std::mutex post_mutex_;    // never held while a thread waits; taken after turn_mutex_
   // Guarded by post_mutex_: in a call, and no message of it is in the socket that a post could come
   // before.
   bool takes_posts_ = false;

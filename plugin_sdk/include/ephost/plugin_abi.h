@@ -32,8 +32,8 @@
  *   - Each side frees what it allocated. Strings and arrays that are passed are borrowed: unless
  *     stated otherwise, the receiver may read them until the call returns.
  *   - Handles made by the host (eph_graph, eph_claims, ...) start with a pointer to the table of
- *     functions that take them (in eph_run, it follows the struct_size). Of the handles made by the
- *     plugin, an eph_computation starts with its table, and an eph_provider is opaque to the host.
+ *     functions that take them (in eph_run, it follows the struct_size). An eph_computation,
+ *     which the plugin makes, starts with its table too; an eph_provider is opaque to the host.
  */
 #ifndef EPHOST_PLUGIN_ABI_H_
 #define EPHOST_PLUGIN_ABI_H_
@@ -442,8 +442,8 @@ typedef struct eph_run_api {
   /* Gives output `index`, a tensor, its element type, shape and memory, and updates
    * *run->outputs[index]. Needed if the output's data pointer is null or its shape is not what the
    * computation produces; with static shapes the host has done it beforehand. element_type may be
-   * EPH_ELEMENT_UNDEFINED if the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index
-   * or shape, with EPH_INVALID_GRAPH if the model states another type or shape, and with
+   * EPH_ELEMENT_UNDEFINED if the model declares it. Fails with EPH_INVALID_ARGUMENT for a bad index
+   * or shape, with EPH_INVALID_GRAPH if the model declares another type or shape, and with
    * EPH_OUT_OF_MEMORY. [required] [owner] */
   int32_t (*allocate_output)(eph_run* run, uint32_t index, int32_t element_type,
                              const int64_t* shape, uint32_t rank, eph_error* error) EPH_NOEXCEPT;
@@ -485,7 +485,7 @@ typedef struct eph_run_api {
 
   /* Makes a sequence: `base` (null: an empty one) with `removed` elements, starting at `position`,
    * replaced by the `inserted` ones. All elements must have one kind and element type. The host may
-   * reuse `base` itself if nobody needs it any more, so that a sequence that grows in a loop costs
+   * reuse `base` itself if it is not needed any more, so that a sequence that grows in a loop costs
    * no copies: after this call, `base` and its elements must not be read. [required] [owner] */
   int32_t (*make_sequence)(eph_run* run, const eph_value* base, uint64_t position, uint64_t removed,
                            const eph_value* const* inserted, uint64_t inserted_count,
@@ -498,8 +498,7 @@ typedef struct eph_run_api {
 
   /* Makes `value` the output `index`; null makes it an empty optional. A value may be set for
    * several outputs, and may be a tensor: one from make_tensor is moved if the plan allows it,
-   * others are copied. EPH_INVALID_GRAPH if the model states another type.
-   * [required] [owner] */
+   * others are copied. EPH_INVALID_GRAPH if the model declares another type. [required] [owner] */
   int32_t (*set_output)(eph_run* run, uint32_t index, const eph_value* value,
                         eph_error* error) EPH_NOEXCEPT;
 } eph_run_api;

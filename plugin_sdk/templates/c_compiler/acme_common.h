@@ -16,7 +16,7 @@ static inline int text_is(eph_string text, const char* expected) {
   return text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0;
 }
 
-/* The caller of a function that fills a record states in it how much of the record it knows. */
+/* The caller of a function that fills a record sets in it how much of the record it knows. */
 static inline int32_t get_node(const eph_graph* graph, uint32_t index, eph_node_info* out,
                                eph_error* error) {
   memset(out, 0, sizeof(*out));

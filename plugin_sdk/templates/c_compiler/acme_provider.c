@@ -18,7 +18,7 @@
 /* ---- The EP context cache: writing chains, and restoring them -------------------------------- */
 
 /* A payload is the magic and one program for each chain, in this machine's byte order, which the
- * compatibility text states. Each EPContext node notes the index of its program. */
+ * compatibility text names. Each EPContext node notes the index of its program. */
 static const char magic[8] = {'C', 'H', 'A', 'I', 'N', 'S', '0', '1'};
 
 static int32_t write_chain(const chain* self, uint32_t index, uint32_t payload,
@@ -271,7 +271,7 @@ static const eph_provider_api* const provider_list[] = {&acme_api};
 static const eph_plugin_api plugin_api = {
     .struct_size = sizeof(eph_plugin_api), .providers = provider_list, .provider_count = 1};
 
-/* The minor version that the plugin was written for, and that its manifest states. A later header
+/* The minor version that the plugin was written for, and that its manifest declares. A later header
  * changes nothing about that. */
 #define ABI_MINOR 0
 

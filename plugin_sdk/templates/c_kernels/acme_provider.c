@@ -22,7 +22,7 @@ static int text_is(eph_string text, const char* expected) {
   return text.size == strlen(expected) && memcmp(text.data, expected, text.size) == 0;
 }
 
-/* The caller of a function that fills a record states in it how much of the record it knows. */
+/* The caller of a function that fills a record sets in it how much of the record it knows. */
 static int32_t get_node(const eph_graph* graph, uint32_t index, eph_node_info* out,
                         eph_error* error) {
   memset(out, 0, sizeof(*out));
@@ -391,7 +391,7 @@ static const eph_provider_api* const provider_list[] = {&acme_api};
 static const eph_plugin_api plugin_api = {
     .struct_size = sizeof(eph_plugin_api), .providers = provider_list, .provider_count = 1};
 
-/* The minor version that the plugin was written for, and that its manifest states. A later header
+/* The minor version that the plugin was written for, and that its manifest declares. A later header
  * changes nothing about that. */
 #define ABI_MINOR 0
 

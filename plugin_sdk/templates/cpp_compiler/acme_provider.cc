@@ -140,7 +140,7 @@ class Compiler {
 // ---- The provider -------------------------------------------------------------------------------
 
 // A payload is the magic and one program for each chain, in this machine's byte order, which the
-// compatibility text states. Each EPContext node notes the index of its program.
+// compatibility text names. Each EPContext node notes the index of its program.
 constexpr std::array<char, 8> kMagic = {'C', 'H', 'A', 'I', 'N', 'S', '0', '1'};
 
 // The text has two parts: the format of payloads, which must be the same, and the plugin's version,

@@ -82,7 +82,7 @@ class Broadcast {
   }
 
  private:
-  // Of dimension `d` of the output, of which an operand has the last ones.
+  // The extent in dimension `d` of the output; an operand has the last dimensions.
   [[nodiscard]] int64_t extent(eph::ArrayView<int64_t> shape, std::size_t d) const {
     const std::size_t missing = shape_.size() - shape.size();
     return d < missing ? 1 : shape[d - missing];

@@ -1,5 +1,5 @@
-// What makes OpenMP usable in processes that are forked from this one, as Python's multiprocessing
-// does.
+// Hooks that make OpenMP usable in processes that are forked from this one, as Python's
+// multiprocessing does.
 #pragma once
 
 namespace ephost_cpu {

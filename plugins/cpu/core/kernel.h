@@ -137,7 +137,7 @@ class Kernel : public eph::Computation {
 };
 
 // Gives output `i`, which must be wanted, that type and shape, and memory for it. Throws if the
-// model states another type.
+// model declares another type.
 eph_value& allocate_output(eph::Run& run, uint32_t i, int32_t element_type, const Dims& shape);
 
 template <class T>

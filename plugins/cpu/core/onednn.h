@@ -1,5 +1,5 @@
-// What the kernels on oneDNN share: the engine, primitives with their arguments bound, caches of
-// what was made for a shape, and constant weights in the layouts that primitives need.
+// The common part of the kernels on oneDNN: the engine, primitives with their arguments bound,
+// caches of what was made for a shape, and constant weights in the layouts that primitives need.
 //
 // It also has what differs between oneDNN's versions 2 and 3: no other file of this provider
 // depends on the version.
@@ -113,7 +113,7 @@ class BoundStep {
 // A constant weights tensor. Makes and keeps a copy for each layout that is requested.
 class PackedWeights {
  public:
-  // Makes the elements anew, in the layout of `desc`, each time that they are packed.
+  // Makes the elements, in the layout of `desc`, each time that they are packed.
   using Source = std::function<std::vector<char>()>;
 
   // `data` is borrowed. With a source, that is packed instead of what `data` holds.

@@ -105,7 +105,7 @@ double sum_row(Term term, const float* x, int64_t count) {
   return sum;
 }
 
-// Stores the terms too, of which there are at most kSumBlock.
+// Stores the terms too: at most kSumBlock.
 CPU_SIMD float exp_block(const float* x, float shift, float* y, int64_t count) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) y[i] = fast_exp_negative(x[i] - shift);

@@ -44,7 +44,7 @@ constexpr int64_t kRun = 32;  // elements that are multiplied at a time
 #if defined(CPU_AVX512)
 
 #if !defined(__clang__)
-// Of values that gcc 12's headers leave undefined on purpose.
+// Warnings about values that gcc 12's headers leave undefined on purpose.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -197,7 +197,7 @@ void BlockWeights::unpack_column(int64_t column, int64_t begin, int64_t end, flo
 
 bool can_multiply_packed([[maybe_unused]] const BlockWeights& b) {
 #if defined(CPU_AVX512)
-  constexpr int64_t kPadding = 1024;  // more would be multiplied in vain
+  constexpr int64_t kPadding = 1024;  // more would be wasted work
   return has_avx512() && b.bits != 2 && b.block % kRun == 0 &&
          arranged_length(b) - b.k < b.k + kPadding;
 #else

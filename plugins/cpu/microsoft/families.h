@@ -1,4 +1,4 @@
-// What the files of this folder contribute: kernels, definitions, and what the kernels refuse.
+// The contributions of the files of this folder: kernels, definitions, and what the kernels refuse.
 #pragma once
 
 #include "plugins/cpu/microsoft/operators.h"

@@ -238,7 +238,7 @@ class MoE final : public Kernel {
     return result;
   }
 
-  // Of one row: of `first` and, if it is not null, of what the third layer gave.
+  // The activation of one row: of `first` and, if it is not null, of what the third layer gave.
   void activate(const float* first, const float* third, int64_t count, float* result) const {
     if (attributes_.activation != ExpertActivation::kSwiGlu) {
       for (int64_t i = 0; i < count; ++i) {

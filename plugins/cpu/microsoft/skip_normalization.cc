@@ -44,8 +44,8 @@ float* optional_output(eph::Run& run, uint32_t i, const Dims& shape) {
   return data<float>(allocate_output(run, i, EPH_ELEMENT_FLOAT, shape));
 }
 
-// A row of sums for each range of rows: where nobody wants the sums, they lie in the output, or in
-// memory of their own.
+// A row of sums for each range of rows: where the sums are not requested, they lie in the output,
+// or in memory of their own.
 struct SumRows {
   float* sums;    // of all rows, or null
   float* output;  // may be null

@@ -1,5 +1,5 @@
-// clusters.h: groups the units that a provider can take into sets that can each be fused: no path
-// leaves a set and enters it again. Works on indices alone; knows nothing of ONNX or oneDNN.
+// clusters.h: grouping of the units that a provider can take into sets that can each be fused: no
+// path leaves a set and enters it again. Works on indices alone; knows nothing of ONNX or oneDNN.
 #pragma once
 
 #include <cstdint>

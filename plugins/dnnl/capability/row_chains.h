@@ -1,6 +1,6 @@
-// row_chains.h: what the provider takes of nodes with open extents: chains of matrix products with
-// constants, and the functions of single elements after them, as long as each reads what the one
-// before it computes and nobody else does.
+// row_chains.h: the nodes with open extents that the provider takes: chains of matrix products with
+// constants, and the functions of single elements after them, as long as each is the only reader of
+// what the one before it computes.
 #pragma once
 
 #include <cstdint>

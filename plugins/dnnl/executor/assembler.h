@@ -1,7 +1,7 @@
-// assembler.h: turns a recipe into a program: chooses a primitive for each operation, carries the
-// layouts from one to the next, inserts reorders where two disagree and at the partition's border
-// (row-major outside), requests constants in the layouts that the primitives need, and places the
-// buffers.
+// assembler.h: the assembler, which turns a recipe into a program: chooses a primitive for each
+// operation, carries the layouts from one to the next, inserts reorders where two disagree and at
+// the partition's border (row-major outside), requests constants in the layouts that the primitives
+// need, and places the buffers.
 //
 // It is a function of the recipe, the library and the machine: the same three always give the same
 // program, which is why a context binary need not store one.

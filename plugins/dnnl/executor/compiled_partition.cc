@@ -73,7 +73,7 @@ void create_primitives(Program& program, int threads) {
   std::vector<std::thread> others;
   try {
     for (std::size_t i = 1; i < workers; ++i) others.emplace_back([&creator] { creator.work(); });
-  } catch (const std::system_error&) {  // the system has no more threads: go on with these
+  } catch (const std::system_error&) {  // the system has no more threads: continue with these
   }
   creator.work();
   for (std::thread& other : others) other.join();

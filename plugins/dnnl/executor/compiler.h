@@ -1,5 +1,5 @@
-// compiler.h: makes computations: from a graph, by lowering, passes and packing, or from a stored
-// recipe and its packed constants.
+// compiler.h: the maker of computations: from a graph, by lowering, passes and packing, or from a
+// stored recipe and its packed constants.
 #pragma once
 
 #include <ephost/plugin.hpp>
@@ -17,7 +17,7 @@ namespace ephost_dnnl {
 // Throws Failure if the graph can't be compiled. `warn` is called when the computation falls back
 // to another primitive in a run. A graph with open extents becomes a computation that reads the
 // graph's constants for as long as it lives; others pack them, and call `release` for those that
-// nobody will read again.
+// will not be read again.
 [[nodiscard]] std::unique_ptr<PartitionComputation> compile_partition(
     const eph::GraphView& graph, std::string name, const dnnl::engine& engine, int threads,
     const ReleaseFunction& release, NanMode nan, WarnFunction warn);

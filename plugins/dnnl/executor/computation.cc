@@ -135,7 +135,7 @@ class DnnlComputation::RunState : public eph::State {
     binding_.emplace(executable, engine);
   }
 
-  // The binding of an executable, made anew if the last run used another executable.
+  // The binding of an executable, made again if the last run used another executable.
   Binding& binding(const Executable& executable) {
     if (&binding_->executable() != &executable) binding_.emplace(executable, engine_);
     return *binding_;

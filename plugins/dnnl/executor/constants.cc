@@ -12,7 +12,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// Memory for the result of one reorder, between zones that nobody may write.
+// Memory for the result of one reorder, between zones that must not be written.
 class ReorderTarget {
  public:
   explicit ReorderTarget(uint64_t size) : size_(size) {

@@ -1,5 +1,5 @@
-// constants.h: where the assembler gets constants in the layouts that the primitives want: packed
-// from the model's data when a partition is compiled, or found ready in a context binary.
+// constants.h: sources of constants in the layouts that the primitives want, for the assembler:
+// packed from the model's data when a partition is compiled, or found ready in a context binary.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class ConstantPool {
 
   // These constants must be in the pool. Floats that are quantised are dequantised, and kept.
   [[nodiscard]] const float* data(TensorId tensor) const;
-  // The elements, whatever their type; null if they are quantised and nobody has asked for floats.
+  // The elements, whatever their type; null if they are quantised and no floats were asked for.
   [[nodiscard]] const void* bytes(TensorId tensor) const { return data_[tensor]; }
   // What the floats of a constant are dequantised from; null if they are not.
   [[nodiscard]] const QuantizedConstant* quantized(TensorId tensor) const;

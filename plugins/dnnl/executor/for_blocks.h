@@ -1,4 +1,4 @@
-// for_blocks.h: divides a loop over elements among the threads of OpenMP.
+// for_blocks.h: division of a loop over elements among the threads of OpenMP.
 #pragma once
 
 #include <algorithm>

@@ -75,7 +75,7 @@ class FloatQuantization : public OwnKernel {
   int64_t count_;
 };
 
-// From one kind of 8-bit integers to another, of which there are 256.
+// From one kind of 8-bit integers to another, by a table of their 256 values.
 class Requantization : public OwnKernel {
  public:
   Requantization(const Conversion& op, ElementType from, int64_t count) : count_(count) {

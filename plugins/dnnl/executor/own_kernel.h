@@ -1,5 +1,5 @@
-// own_kernel.h: what the provider computes with code of its own, since the library's primitives
-// round it in another way than the ONNX text says, or lose NaN (exact_kernels.h).
+// own_kernel.h: operations that the provider computes with code of its own, since the library's
+// primitives round it in another way than the ONNX text says, or lose NaN (exact_kernels.h).
 #pragma once
 
 #include <cstdint>

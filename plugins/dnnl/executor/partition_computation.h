@@ -1,5 +1,5 @@
-// partition_computation.h: what all computations of the provider have in common: a name, and what
-// the context binary stores of them.
+// partition_computation.h: the common base of all computations of the provider: a name, and what
+// the context binary stores.
 #pragma once
 
 #include <cstdint>

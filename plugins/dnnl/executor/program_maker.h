@@ -1,6 +1,6 @@
-// program_maker.h: makes a working program from a recipe: assembles it, and if the library fails at
-// a step, takes its next primitive for that operation. Called when a partition is compiled, and by
-// a computation whose step fails in a run.
+// program_maker.h: the maker of a working program from a recipe: assembles it, and if the library
+// fails at a step, takes its next primitive for that operation. Called when a partition is
+// compiled, and by a computation whose step fails in a run.
 #pragma once
 
 #include "plugins/dnnl/executor/compiled_partition.h"

@@ -1,6 +1,6 @@
-// tensor_places.h: where the tensors of a recipe lie while a program is assembled. A tensor may lie
-// in several buffers in different layouts, and a buffer may hold several tensors: views of the same
-// bytes. Only the assembler uses it.
+// tensor_places.h: the places of the tensors of a recipe while a program is assembled. A tensor may
+// lie in several buffers in different layouts, and a buffer may hold several tensors: views of the
+// same bytes. Only the assembler uses it.
 #pragma once
 
 #include <map>

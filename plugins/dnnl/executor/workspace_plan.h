@@ -1,4 +1,4 @@
-// workspace_plan.h: places buffers with known lifetimes in one block so that no two live ones
+// workspace_plan.h: placement of buffers with known lifetimes in one block so that no two live ones
 // overlap. Pure data in, pure data out.
 #pragma once
 

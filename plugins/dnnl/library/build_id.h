@@ -1,5 +1,6 @@
-// build_id.h: what packed weights depend on: the library's version, the instruction set it uses on
-// this machine, and the number of threads. The context binary and the compatibility text carry it.
+// build_id.h: the dependencies of packed weights: the library's version, the instruction set it
+// uses on this machine, and the number of threads. The context binary and the compatibility text
+// carry it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a failure of the library is for the host.
+// The ABI code of a failure of the library.
 #pragma once
 
 #include <ephost/plugin_abi.h>

@@ -39,7 +39,7 @@ bool is_write(const void* context) {
 #endif
 }
 
-// Notes the access and opens its page. False if nobody watches it.
+// Notes the access and opens its page. False if it is not watched.
 bool note_fault(uintptr_t address, bool written) {
   for (WatchedRange& range : watched_ranges) {
     if (address < range.begin || address >= range.end) continue;
@@ -86,7 +86,7 @@ void leave_handler() {
   if (--watch_count > 0) return;
   struct sigaction current = {};
   sigaction(SIGSEGV, nullptr, &current);
-  // A handler that somebody else has set meanwhile stays; it knows this one as its predecessor.
+  // A handler that was set by other code meanwhile stays; it knows this one as its predecessor.
   if (current.sa_sigaction == &on_fault) sigaction(SIGSEGV, &handler_before, nullptr);
 }
 

@@ -1,5 +1,5 @@
-// fault_watch.h: notes accesses to ranges of pages that have no access, and lets them go on. Used
-// by guarded_memory alone.
+// fault_watch.h: a watch that notes accesses to ranges of pages without access, and lets them
+// succeed. Used by guarded_memory alone.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// The flag of this thread. That of <cfenv> also counts a unit that nobody uses, which takes longer
+// The flag of this thread. That of <cfenv> also counts a unit that is not used, which takes longer
 // than a small model has to spare.
 #if defined(__SSE2__)
 bool is_raised() { return (_mm_getcsr() & _MM_EXCEPT_INVALID) != 0; }

@@ -4,7 +4,7 @@
 // at no cost.
 //
 // The library loses NaN where its code compares: Relu, Clip, Exp, Softmax, maximum pooling. NaN
-// that nobody compares is handed on. So if nothing was invalid, no NaN has been lost.
+// that is not compared is handed on. So if nothing was invalid, no NaN has been lost.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,8 @@ std::tuple<Layout, Layout> data_and_output(const Layout& data) { return {data, d
 // Version 3 leaves it to the caller that HardSwish is x * clip(x / 6 + 1 / 2, 0, 1).
 constexpr float kHardSwishSlope = 1.0F / 6, kHardSwishOffset = 0.5F;
 
-// Of an inquiry that applies to every layout of a kind; otherwise the field keeps its value.
+// Sets the field if the library answers for this kind of layout; otherwise the field keeps its
+// value.
 template <class Field>
 void ask(const Layout& layout, dnnl_query_t what, Field& field) {
   Field found = {};

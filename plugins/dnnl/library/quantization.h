@@ -1,6 +1,6 @@
-// quantization.h: how primitives are told scales and zero points, which differs between versions 2
-// and 3 of oneDNN: version 2 takes the values as attributes; version 3 takes arrays as arguments of
-// every run. Only quantization.cc knows which version it is compiled with.
+// quantization.h: the passing of scales and zero points to primitives, which differs between
+// versions 2 and 3 of oneDNN: version 2 takes the values as attributes; version 3 takes arrays as
+// arguments of every run. Only quantization.cc knows which version it is compiled with.
 #pragma once
 
 #include <cstdint>

@@ -66,8 +66,8 @@ TensorId lower_concat(NodeContext& node) {
   return node.builder().add(Concat{axis}, inputs);
 }
 
-// Reshape, Flatten, Squeeze and Unsqueeze: the shape that the model states is enough if the inputs
-// that it was inferred from are constant.
+// Reshape, Flatten, Squeeze and Unsqueeze: the shape that the model declares is enough if the
+// inputs that it was inferred from are constant.
 TensorId lower_reshape(NodeContext& node) {
   for (std::size_t i = 1; i < node.input_count(); ++i) {
     static_cast<void>(node.constant_ints(i));

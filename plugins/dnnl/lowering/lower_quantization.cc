@@ -88,7 +88,7 @@ TensorId dequantized_constant(NodeContext& node, const eph_value& x) {
   if (node.has_input(2)) constant.zero_points = all_of(integers_of(required_constant(node, 2)));
   if (constant.scales.empty() || constant.zero_points.size() != constant.scales.size() ||
       static_cast<int64_t>(constant.count) != element_count(dims_of_shape(shape))) {
-    throw Unsupported("a constant does not have the elements that its shape states");
+    throw Unsupported("a constant does not have the elements of its shape");
   }
   constant.run = run_length(node, shape, constant.scales.size());
   return node.builder().add_constant(shape, std::move(constant));

@@ -63,11 +63,11 @@ TensorId ValueMap::tensor(uint32_t value) {
 void ValueMap::require_stated_shape(uint32_t value, TensorId tensor) const {
   const Dims stated = dims_of_shape(shape(value));
   if (stated != builder_.dims(tensor)) {
-    throw Unsupported("the model states shape " + to_text(stated) + ", the operator gives " +
+    throw Unsupported("the model declares shape " + to_text(stated) + ", the operator gives " +
                       to_text(builder_.dims(tensor)));
   }
   if (type(value) != builder_.type(tensor)) {
-    throw Unsupported("the model states another element type than the operator gives");
+    throw Unsupported("the model declares another element type than the operator gives");
   }
 }
 

@@ -1,6 +1,6 @@
-// node_context.h: what the lowering of one node sees: its attributes, its inputs as tensors of the
-// recipe that is being built, and its constants. Every accessor refuses what the provider cannot
-// take (other element types, dynamic shapes) by throwing Unsupported with the reason.
+// node_context.h: the view that the lowering has of one node: its attributes, its inputs as tensors
+// of the recipe that is being built, and its constants. Every accessor refuses what the provider
+// cannot take (other element types, dynamic shapes) by throwing Unsupported with the reason.
 #pragma once
 
 #include <ephost/plugin.hpp>
@@ -29,7 +29,7 @@ class ValueMap {
   [[nodiscard]] Dims shape(uint32_t value) const;
   // Its element type. Throws Unsupported if it has none that recipes have.
   [[nodiscard]] ElementType type(uint32_t value) const;
-  // Throws Unsupported unless the model states for a value what the recipe's tensor is.
+  // Throws Unsupported unless the model declares for a value what the recipe's tensor is.
   void require_stated_shape(uint32_t value, TensorId tensor) const;
 
   [[nodiscard]] const eph::GraphView& graph() const { return graph_; }
@@ -57,10 +57,10 @@ class NodeContext {
   // The dimensions of an input in the recipe.
   [[nodiscard]] const Dims& dims(std::size_t i) { return builder().dims(input(i)); }
 
-  // The shape that the model states for output 0, in the recipe's form.
+  // The shape that the model declares for output 0, in the recipe's form.
   [[nodiscard]] Dims output_dims() const;
 
-  // The element type that the model states for output 0.
+  // The element type that the model declares for output 0.
   [[nodiscard]] ElementType output_type() const { return values_.type(node_.output(0)); }
 
   // A constant input; null if it is omitted. Throws Unsupported if it is not constant.
@@ -77,7 +77,7 @@ class NodeContext {
   [[nodiscard]] bool is_read(std::size_t i) const;
   // Throws Unsupported if an output other than the first is read.
   void require_single_output() const;
-  // Says which tensor is output i, which is not the first. Throws Unsupported if the model states
+  // Says which tensor is output i, which is not the first. Throws Unsupported if the model declares
   // another shape.
   void bind_output(std::size_t i, TensorId tensor);
 

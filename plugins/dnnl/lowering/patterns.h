@@ -1,5 +1,5 @@
-// patterns.h: finds groups of ONNX nodes that together are one operation of the library. A group's
-// inner values are read by the group alone.
+// patterns.h: a search for groups of ONNX nodes that together are one operation of the library. A
+// group's inner values are read by the group alone.
 #pragma once
 
 #include <optional>

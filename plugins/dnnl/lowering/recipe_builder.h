@@ -1,5 +1,5 @@
-// recipe_builder.h: grows a recipe one tensor and one operation at a time, with the constants'
-// elements beside it. Used by lowering; knows nothing of graphs.
+// recipe_builder.h: a builder of a recipe, one tensor and one operation at a time, with the
+// constants' elements beside it. Used by lowering; knows nothing of graphs.
 #pragma once
 
 #include <optional>

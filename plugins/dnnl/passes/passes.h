@@ -1,5 +1,5 @@
-// passes.h: rewrites a lowered partition before it is assembled. No pass changes what the recipe
-// computes; after all of them it passes check_recipe again.
+// passes.h: the passes that rewrite a lowered partition before it is assembled. No pass changes
+// what the recipe computes; after all of them it passes check_recipe again.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ void fuse_post_ops(LoweredPartition& partition, const FastPrimitiveQuery& is_fas
 void fuse_quantization(LoweredPartition& partition, const FastPrimitiveQuery& is_fast,
                        bool has_products);
 
-// Drops operations, constants and tensors that nothing depends on, and numbers the rest anew.
+// Drops operations, constants and tensors that nothing depends on, and renumbers the rest.
 void remove_dead_code(LoweredPartition& partition);
 
 // All of the above in order.

@@ -1,5 +1,5 @@
-// operators.h: what an operation of a recipe does, as plain values. Semantics are ONNX's, with
-// padding already explicit and shapes static; nothing here knows ONNX nodes or oneDNN.
+// operators.h: the operations of recipes, as plain values. Semantics are ONNX's, with padding
+// already explicit and shapes static; nothing here knows ONNX nodes or oneDNN.
 //
 // Each parameter struct lists its members in `fields`, the single source for encoding, decoding and
 // comparison. A visitor is called with each member in turn.

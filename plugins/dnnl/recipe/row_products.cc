@@ -20,7 +20,7 @@ class Chain {
     }
     rows_ = recipe.inputs[0].tensor;
     require_floats(rows_);
-    if (recipe.inputs[0].shape.size() < 2) throw InvalidRecipe("a vector is no tensor of rows");
+    if (recipe.inputs[0].shape.size() < 2) throw InvalidRecipe("a vector is not a tensor of rows");
   }
 
   std::vector<RowProduct> follow() {

@@ -1,5 +1,5 @@
-// type_rules.h: which element types each operation reads and writes. What is not listed reads and
-// writes floats. Called by the check of a recipe and by lowering.
+// type_rules.h: the element types that each operation reads and writes. What is not listed reads
+// and writes floats. Called by the check of a recipe and by lowering.
 #pragma once
 
 #include <limits>

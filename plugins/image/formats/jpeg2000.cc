@@ -221,7 +221,7 @@ class Plane {
     offset_ = component.sgnd != 0 ? 1 << (component.prec - 1) : 0;
   }
 
-  // Of 8 bits. Components of a lower resolution are repeated.
+  // The sample in 8 bits. Components of a lower resolution are repeated.
   [[nodiscard]] int at(std::size_t x, std::size_t y) const {
     const std::size_t column = std::min<std::size_t>(x / component_.dx, component_.w - 1);
     const std::size_t row = std::min<std::size_t>(y / component_.dy, component_.h - 1);

@@ -113,7 +113,7 @@ void decode_pnm(Bytes file, Canvas& canvas) {
   const uint32_t height = reader.number();
   if (!header.is_bitmap) header.largest = reader.number();
   if (header.largest == 0 || header.largest > 65535) {
-    throw Undecodable("states " + std::to_string(header.largest) + " as its largest sample");
+    throw Undecodable("gives " + std::to_string(header.largest) + " as its largest sample");
   }
   if (!header.is_text) reader.separator();
   canvas.start(width, height);

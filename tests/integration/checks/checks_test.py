@@ -114,6 +114,7 @@ class Prose(unittest.TestCase):
     def test_finds_each_pattern_and_not_its_better_form(self):
         examples = (
             ("Of a list of measurements.", "Percentile and median of the samples."),
+            ("Of sequences and maps.", "Of several devices, the first one is used."),
             ("a word that is none of them", "any other word, which is not one of them"),
             ("empty for a number that is none", "empty for a number that is not a policy"),
             ("A text that is no policy is an error.", "There is no policy that is no longer read."),

@@ -165,7 +165,7 @@ class CacheTest(CommandLineTest):
     def test_a_limit_of_file_sizes_only_costs_a_warning(self):
         result = self.limited("run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("goes on without the cache store", result.stderr)
+        self.assertIn("continues without the cache store", result.stderr)
         self.assertIn("File too large", result.stderr)
         self.assertEqual([path.name for path in self.inside.iterdir()], ["CACHEDIR.TAG"])
 
@@ -237,7 +237,7 @@ class CacheTest(CommandLineTest):
                 except OSError:  # the other end is closed
                     pass
                 os.close(terminal)
-                self.assertEqual(process.wait(), 1)
+                self.assertEqual(process.wait(timeout=60), 1)
                 self.assertEqual(b"model.onnx, writing what was compiled ... " in shown, is_shown, shown)
 
     def test_a_killed_writer_is_cleared_away_by_the_next_hit(self):
@@ -253,7 +253,7 @@ class CacheTest(CommandLineTest):
     def test_a_store_that_cannot_be_used_only_costs_a_warning(self):
         self.store.write_text("a file")
         arguments = ("run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store)
-        self.assertIn("goes on without the cache store", self.ephost(*arguments).stderr)
+        self.assertIn("continues without the cache store", self.ephost(*arguments).stderr)
         self.assertEqual(self.json(*arguments)["cache"]["outcome"], "uncached")
 
     def test_processes_use_one_store_at_once(self):

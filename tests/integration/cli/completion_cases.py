@@ -63,11 +63,11 @@ class CompletionTest(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name).resolve()
-        subprocess.run([EPHOST, "--write-documentation", cls.folder], check=True)
+        subprocess.run([EPHOST, "--write-documentation", cls.folder], check=True, timeout=60)
         cls.files = cls.folder / "files"
         (cls.files / "home").mkdir(parents=True)
         (cls.files / "home.txt").touch()
-        listed = subprocess.run([EPHOST, "--help"], check=True, capture_output=True, text=True).stdout
+        listed = subprocess.run([EPHOST, "--help"], check=True, capture_output=True, text=True, timeout=60).stdout
         cls.commands = re.findall(r"(?m)^  ([a-z-]+) ", listed[listed.index("Subcommands:"):])
 
     def environment(self):
@@ -89,7 +89,7 @@ class CompletionTest(unittest.TestCase):
         done = subprocess.run(
             ["bash", "--norc", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ephost; '
              'printf "%s\\n" "${COMPREPLY[@]}"', script, *words], env=self.environment(), check=True,
-            capture_output=True, text=True)
+            capture_output=True, text=True, timeout=60)
         self.assertEqual(done.stderr, "")
         return [line for line in done.stdout.splitlines() if line]
 
@@ -162,7 +162,8 @@ class CompletionTest(unittest.TestCase):
                   (["fish", "--no-execute"], "fish/ephost.fish")]
         for command, script in checks:
             if shutil.which(command[0]):
-                done = subprocess.run([*command, self.folder / script], capture_output=True, text=True, check=False)
+                done = subprocess.run([*command, self.folder / script], capture_output=True, text=True, check=False,
+                                      timeout=60)
                 self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""), script)
 
 

@@ -209,7 +209,7 @@ class EpContextTest(CommandLineTest):
         process = self.start("compile", self.model, *SLOW)
         time.sleep(0.3)
         process.kill()
-        process.wait()
+        process.wait(timeout=60)
         for name, content in before.items():
             self.assertEqual((self.folder / name).read_bytes(), content)
         self.assert_runs(self.context)
@@ -219,7 +219,7 @@ class EpContextTest(CommandLineTest):
             processes = [self.start("compile", self.model, "--ep-option",
                                     f"scripted:padding_bytes={padding}") for padding in (0, 300000)]
             for process in processes:
-                self.assertEqual(process.wait(), 0)
+                self.assertEqual(process.wait(timeout=60), 0)
             report = self.json("verify", self.context, "--plugin-path", SCRIPTED)
             self.assertEqual({node["checksum"] for node in report["nodes"]}, {"ok"})
             self.assertEqual(self.files(), ["m.onnx", "m_ctx.onnx", "m_scripted.bin"])
@@ -265,7 +265,7 @@ class EpContextTest(CommandLineTest):
         except OSError:  # the other end is closed
             pass
         os.close(terminal)
-        self.assertEqual(process.wait(), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
         self.assertRegex(shown, rb"compiling \S+m\.onnx, ScriptedExecutionProvider compiling a script \d+ %")
 
     # Loading

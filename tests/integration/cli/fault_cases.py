@@ -138,12 +138,12 @@ class CallWarningTest(FaultTest):
         process = self.run_with("eph_provider_api.compile:sleep", "--call-warning", "0.1")
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertIn("compile of ScriptedExecutionProvider for partition \"scripted_0\" has been "
-                      "going on for more than 0.1 s", process.stderr)
+                      "running for more than 0.1 s", process.stderr)
 
     def test_names_the_node_of_a_run(self):
         process = self.run_with("eph_computation_api.compute:sleep", "--call-warning", "0.1",
                                 claim="kernels:Relu")
-        self.assertIn("compute of ScriptedExecutionProvider for Relu \"second\" has been going on",
+        self.assertIn("compute of ScriptedExecutionProvider for Relu \"second\" has been running",
                       process.stderr)
 
     def test_can_be_switched_off(self):

@@ -25,7 +25,7 @@ DEATHS = {"segv": "died of SIGSEGV", "overflow": "died of SIGSEGV", "bus": "died
 def slots():
     """The functions of the plugin: those of providers, and the ones that the fixture that dies in them adds."""
     listed = (SOURCE / "host" / "plugin" / "slots.h").read_text()
-    listed = listed.split("// Of a provider.")[1].split("// Of the host.")[0]
+    listed = listed.split("// The slots of a provider.")[1].split("// The slots of the host.")[0]
     tables = re.findall(r"^EPHOST_SLOTS\((\w+)(.*?)\)\)$", listed, re.MULTILINE | re.DOTALL)
     own = (SOURCE / "tests" / "fixtures" / "faulty" / "faulty_plugin.cc").read_text()
     return ([f"{table}.{slot}" for table, body in tables for slot in re.findall(r"\bS\((\w+)", body)] +
@@ -158,7 +158,7 @@ class DeathTest(IsolationTest):
                     process = self.start("run", "model.onnx", *arguments, "--output-dir", name,
                                          EPHOST_FAULT=f"{slot}:segv")
                     self.assertEqual(process.returncode, 0, process.stderr)
-                    self.assertIn("the session goes on without ScriptedExecutionProvider", process.stderr)
+                    self.assertIn("the session continues without ScriptedExecutionProvider", process.stderr)
                     outputs = {path.name: path.read_bytes() for path in (self.folder / name).rglob("*")
                                if path.is_file()}
                     self.assertEqual(outputs, expected)
@@ -184,7 +184,7 @@ class DeathTest(IsolationTest):
                                          "--selection", selection, *flags,
                                          EPHOST_FAULT="eph_computation_api.compute:segv")
                     self.assertEqual(process.returncode, 5, process.stderr)
-                    self.assertNotIn("the session goes on", process.stderr)
+                    self.assertNotIn("the session continues", process.stderr)
 
     def test_commands_that_cannot_go_on_ignore_the_selection(self):
         self.save_model()

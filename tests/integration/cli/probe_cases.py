@@ -298,7 +298,7 @@ class RecordTest(ProbeTest):
         for refresh in (["--refresh"], []):
             processes = [subprocess.Popen([*command, *refresh], cwd=self.folder, env=self.environment_of(),
                                           stdout=subprocess.PIPE) for _ in range(8)]
-            reports = [json.loads(process.communicate()[0]) for process in processes]
+            reports = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
             self.assertEqual([process.returncode for process in processes], [0] * 8)
             for report in reports:
                 self.assertEqual((report["version"], report["recorded"] is None), ("1.2.3", refresh != []))

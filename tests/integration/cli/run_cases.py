@@ -216,7 +216,7 @@ class AllocatorTest(CommandLineTest):
     def test_runs_with_another_allocator(self):
         for command in ("run", "bench"):
             subprocess.run([EPHOST, command, tiny("tiny_cnn"), "--ep", "dnnl"], check=True,
-                           capture_output=True, env={**os.environ, "LD_PRELOAD": JEMALLOC})
+                           capture_output=True, env={**os.environ, "LD_PRELOAD": JEMALLOC}, timeout=120)
 
 
 class RunFlagsTest(CommandLineTest):

@@ -58,9 +58,9 @@ class KeygenTest(CommandLineTest):
         self.assertIn(f"public key {report['id']}", (self.folder / "acme.pub").read_text())
         (self.folder / "content").write_text("content")
         subprocess.run(["minisign", "-S", "-s", "acme.key", "-m", "content"], cwd=self.folder, check=True,
-                       capture_output=True, stdin=subprocess.DEVNULL)
+                       capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
         subprocess.run(["minisign", "-V", "-p", "acme.pub", "-m", "content"], cwd=self.folder, check=True,
-                       capture_output=True)
+                       capture_output=True, timeout=60)
 
     def test_overwrites_nothing(self):
         self.write("a.key", "precious")
@@ -77,7 +77,8 @@ class KeygenTest(CommandLineTest):
         os.write(writer, passphrase.encode() + b"\n")
         os.close(writer)
         result = subprocess.run([EPHOST, *map(str, arguments), "--passphrase-fd", str(reader)], cwd=self.folder,
-                                pass_fds=[reader], env={"HOME": str(self.folder)}, capture_output=True, text=True)
+                                pass_fds=[reader], env={"HOME": str(self.folder)}, capture_output=True, text=True,
+                                timeout=60)
         os.close(reader)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
@@ -114,7 +115,7 @@ class KeygenTest(CommandLineTest):
 
     def test_needs_a_terminal_or_a_descriptor(self):
         result = subprocess.run([EPHOST, "keygen", "acme"], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                start_new_session=True, capture_output=True, text=True)
+                                start_new_session=True, capture_output=True, text=True, timeout=60)
         self.assertEqual(result.returncode, 2)
         self.assertIn("--passphrase-fd", result.stderr)
 
@@ -132,7 +133,7 @@ class SignTest(TrustTest):
         self.assertEqual(report["files"][0]["added"], ["sha256", "files"])
         self.assertIn("data.bin", manifest.read_text())
         verified = subprocess.run(["minisign", "-V", "-p", "vendor.pub", "-m", manifest], cwd=self.folder,
-                                  capture_output=True, text=True)
+                                  capture_output=True, text=True, timeout=60)
         self.assertEqual(verified.returncode, 0, verified.stderr)
         self.assertIn(f"provider:{DNNL}", verified.stdout)
         self.trust()
@@ -317,7 +318,7 @@ class ModelTest(TrustTest):
             self.compile("--sign", "vendor.key", *arguments, model="tiny_diamond")
             self.load()
         verified = subprocess.run(["minisign", "-V", "-p", "vendor.pub", "-m", self.model], cwd=self.folder,
-                                  capture_output=True, text=True)
+                                  capture_output=True, text=True, timeout=60)
         self.assertEqual(verified.returncode, 0, verified.stderr)
         (self.folder / "weights.bin").write_bytes(bytes((self.folder / "weights.bin").stat().st_size))
         self.load(status=4)

@@ -44,7 +44,7 @@ EITHER_WAY = {"affine": {"25.1", "25.2"}}
 def main():
     ephost, manifest = sys.argv[1:]
     said = subprocess.run([ephost, "validate", manifest, "--level", "full", "--reproduce", "1", "--jobs", "1", "--format",
-                           "json"], stdout=subprocess.PIPE, text=True)
+                           "json"], stdout=subprocess.PIPE, text=True, timeout=3500)
     checks = json.loads(said.stdout)["plugins"][0]["checks"]
     for check in checks:
         print(f"{check['result']:8}  {check['id']:5} {check['name']}  {check['seconds']:.1f} s  {check['figures']}")

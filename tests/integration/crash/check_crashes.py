@@ -160,7 +160,7 @@ def kill_one(folder, model, moment, times, generator):
     else:
         wait_for(folder.path, SUPERSEDED, process)
     process.kill()
-    process.communicate()
+    process.communicate(timeout=120)
     if process.returncode == 0:
         folder.expect_complete([model])
         return "finished before the kill"

@@ -20,13 +20,13 @@ PROVIDER = "MinimalExecutionProvider"
 
 def run(*arguments):
     print("$", *arguments, flush=True)
-    subprocess.run([str(argument) for argument in arguments], check=True)
+    subprocess.run([str(argument) for argument in arguments], check=True, timeout=280)
 
 
 def output_of(*arguments):
     print("$", *arguments, flush=True)
     return subprocess.run([str(argument) for argument in arguments], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
+                          stdout=subprocess.PIPE, timeout=280).stdout
 
 
 def build_plugin(arguments, work):
@@ -163,7 +163,8 @@ def check_affine(ephost, plugins, work):
     assert [one.name for one in written.graph.initializer] == ["scale", "shift"], written.graph.initializer
     run(ephost, "test", context, *flags)
     run(ephost, "verify", context / "model.onnx", "--plugin-path", plugins, "--device", "cpu:0")
-    other = subprocess.run([ephost, "verify", context / "model.onnx", "--plugin-path", plugins, "--device", "simulator"])
+    other = subprocess.run([ephost, "verify", context / "model.onnx", "--plugin-path", plugins, "--device", "simulator"],
+                           timeout=280)
     assert other.returncode == 1, "a context for one device is fit for another"
 
     infinite = ("run", context / "model.onnx", *flags, "--input", f"x={model / 'infinite.npy'}")
@@ -172,7 +173,7 @@ def check_affine(ephost, plugins, work):
     assert any(one.get("cat") == "kernel" and one["args"].get("elements") == "12288"
                for one in events if one.get("name") == "affine"), events
     checked = subprocess.run([str(one) for one in (ephost, *infinite, "--run-option", "affine:check_finite=true")],
-                             stderr=subprocess.PIPE, text=True)
+                             stderr=subprocess.PIPE, text=True, timeout=280)
     assert checked.returncode == 5 and "check_finite" in checked.stderr, checked.stderr
 
 

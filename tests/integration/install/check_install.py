@@ -31,7 +31,7 @@ class Trial:
     def run(self, *arguments, **variables):
         print("$", *arguments, flush=True)
         return subprocess.run([str(argument) for argument in arguments], check=True, text=True,
-                              stdout=subprocess.PIPE, env={**self.environment, **variables}).stdout
+                              stdout=subprocess.PIPE, env={**self.environment, **variables}, timeout=500).stdout
 
     def install(self):
         self.run(self.arguments.cmake, "--install", self.arguments.build, "--prefix", self.prefix)
@@ -113,7 +113,7 @@ class Trial:
         """host/TOUR.md holds for what is installed, too."""
         tour = SOURCE / "tests/integration/tour/tour_test.py"
         subprocess.run(["/usr/bin/python3", "-B", tour, "TourTest"], check=True,
-                       env={**os.environ, "EPHOST": str(self.prefix / "bin/ephost")})
+                       env={**os.environ, "EPHOST": str(self.prefix / "bin/ephost")}, timeout=500)
 
     def check_python(self):
         """The example of README.md for Python, unless the build is without the package."""
@@ -137,7 +137,7 @@ class Trial:
         """The command and all below it have pages without a fault that have all that --help has."""
         page = self.prefix / "share/man/man1" / f"{'-'.join(path)}.1"
         faults = subprocess.run(["groff", "-man", "-ww", "-Tutf8", page], check=True, text=True,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=500).stderr
         assert not faults, faults
         text = page.read_text().replace("\\-", "-")
         help_text = self.run(self.prefix / "bin" / path[0], *path[1:], "--help")

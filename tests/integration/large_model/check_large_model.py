@@ -74,7 +74,7 @@ def main():
 
     # What one model cannot hold is refused before anything is written.
     refused = subprocess.run([ephost, "compile", str(model / "model.onnx"), "--ep", "dnnl", "--embed",
-                              "-o", str(work / "embedded_ctx.onnx")], capture_output=True, text=True)
+                              "-o", str(work / "embedded_ctx.onnx")], capture_output=True, text=True, timeout=1200)
     if refused.returncode == 0 or "one model can hold at most" not in refused.stderr:
         sys.exit(f"embedding more than 2 GB was not refused: {refused.stderr}")
     left = [path.name for path in work.iterdir() if path.name != "context"]

@@ -21,7 +21,7 @@ RTOL, ATOL = 1e-3, 1e-4
 
 def run(*arguments):
     print("$", *arguments, flush=True)
-    subprocess.run([str(argument) for argument in arguments], check=True)
+    subprocess.run([str(argument) for argument in arguments], check=True, timeout=1400)
 
 
 def compile_context(ephost, model, folder, *flags):

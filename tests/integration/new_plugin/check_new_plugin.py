@@ -68,7 +68,7 @@ class Vendor:
         print("$", *arguments, flush=True)
         done = subprocess.run([str(argument) for argument in arguments], text=True,
                               env={**self.environment, **environment},
-                              stdout=subprocess.PIPE, cwd=folder or self.work)
+                              stdout=subprocess.PIPE, cwd=folder or self.work, timeout=800)
         assert done.returncode == 0, f"ends with {done.returncode}\n{done.stdout}"
         return done.stdout
 

@@ -7,4 +7,4 @@ COMPONENTS = ("libephost", "ephost", "plugin_cpu", "plugin_sdk")
 def install(cmake, build, prefix):
     for component in COMPONENTS:
         subprocess.run([cmake, "--install", build, "--component", component, "--prefix", prefix], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, timeout=120)

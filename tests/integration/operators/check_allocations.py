@@ -37,7 +37,7 @@ def measure(ephost, model, environment):
     command = [ephost, "bench", model, "--sessions", "1", "--runs", "1", "--warm-up", "1",
                "--format", "json", "--quiet"]
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True,
-                                       env={**os.environ, **environment}).stdout)
+                                       env={**os.environ, **environment}, timeout=500).stdout)
     return report["allocations_per_run"], report["host_allocations_per_run"]
 
 

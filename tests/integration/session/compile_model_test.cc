@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::compile_model_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using test::TempDirectory;
@@ -57,7 +59,7 @@ TEST_F(CompileModel, TakesTheModelFromAPathABufferOrAFunction) {
   for (ModelCompilationOptions& compilation : inputs) {
     compilation.output_model_path = folder_ / "m_ctx.onnx";
     const auto report = compile(compilation);
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     EXPECT_EQ(report->output_path, folder_ / "m_ctx.onnx");
     EXPECT_EQ(report->partitions.size(), 2U);
     EXPECT_THAT(test::files_in(folder_.path()), ElementsAre("m_ctx.onnx", "m_scripted.bin"));
@@ -77,7 +79,7 @@ TEST_F(CompileModel, ReadsExternalWeightsOfABufferFromTheNamedFolder) {
   options.add_config_entry("session.model_external_initializers_file_folder_path",
                            source_.path().string());
   const auto report = compile(compilation, options);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   test::expect_runs(Session::create(environment_, report->output_path, scripted()), expected_);
 
   // A context model from memory, with its binary and its initializers in the folders that are
@@ -94,7 +96,7 @@ TEST_F(CompileModel, ABufferNeedsAnOutputPath) {
   EXPECT_THAT(refused.status().message(), HasSubstr("ep.context_file_path"));
   SessionOptions options = scripted();
   options.add_config_entry("ep.context_file_path", (folder_ / "named.onnx").string());
-  ASSERT_TRUE(compile(compilation, options).ok());
+  ASSERT_THAT(compile(compilation, options), IsOk());
   EXPECT_THAT(test::files_in(folder_.path()), ElementsAre("named.onnx", "named_scripted.bin"));
 }
 
@@ -129,7 +131,7 @@ TEST_F(CompileModel, HandsOutTheModelAsABuffer) {
   compilation.output_model_buffer = &model;
   compilation.ep_context_embed_mode = true;
   const auto report = compile(compilation);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_TRUE(report->output_path.empty());
   EXPECT_THAT(report->files, IsEmpty());
   EXPECT_THAT(test::files_in(source_.path()), ElementsAre("model.onnx"));
@@ -145,7 +147,7 @@ TEST_F(CompileModel, PutsTheBinariesOfABufferWhereItIsTold) {
   EXPECT_TRUE(model.empty());
   compilation.ep_context_binary_folder = folder_.path();
   compilation.ep_context_binary_model_name = "net.v2";
-  ASSERT_TRUE(compile(compilation).ok());
+  ASSERT_THAT(compile(compilation), IsOk());
   EXPECT_THAT(test::files_in(folder_.path()), ElementsAre("net.v2_scripted.bin"));
   SessionOptions options = scripted();
   options.add_config_entry("ep.context_file_path", (folder_ / "any.onnx").string());
@@ -165,14 +167,14 @@ TEST_F(CompileModel, WritesTheModelToAFunctionInPiecesOf64KiB) {
     written += text_of(bytes);
     return Status::ok_status();
   };
-  ASSERT_TRUE(compile(compilation, options).ok());
+  ASSERT_THAT(compile(compilation, options), IsOk());
   ASSERT_GE(pieces.size(), 4U);
   EXPECT_LE(pieces.back(), size_t{65536});
   pieces.pop_back();
   EXPECT_THAT(pieces, Each(65536U));
   compilation.output_model_write_func = nullptr;
   compilation.output_model_path = folder_ / "m_ctx.onnx";
-  ASSERT_TRUE(compile(compilation, options).ok());
+  ASSERT_THAT(compile(compilation, options), IsOk());
   EXPECT_TRUE(written == test::read(folder_ / "m_ctx.onnx"));
 }
 
@@ -195,7 +197,7 @@ TEST_F(CompileModel, TheDefaultNameReplacesOnlyTheFileExtension) {
                                       std::pair("dir.v1/net.v2.onnx", "dir.v1/net.v2_ctx.onnx")}) {
     const auto copy = folder_.write(name, bytes_);
     const auto report = compile({.input_model_path = copy});
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     EXPECT_EQ(report->output_path, folder_ / context);
     EXPECT_TRUE(std::filesystem::exists(folder_ / context));
   }
@@ -221,7 +223,7 @@ TEST_F(CompileModel, RefusesInvalidOutputsBeforeCompiling) {
   compilation.force_overwrite = true;
   EXPECT_EQ(compile(compilation, options).status().code(), StatusCode::kEpFail);
   EXPECT_EQ(test::read(folder_ / "m_ctx.onnx"), "precious");
-  ASSERT_TRUE(compile(compilation).ok());
+  ASSERT_THAT(compile(compilation), IsOk());
   EXPECT_NE(test::read(folder_ / "m_ctx.onnx"), "precious");
 }
 
@@ -261,7 +263,7 @@ TEST_F(CompileModel, FailsWhenNothingCanBeCachedIfAskedTo) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
   compilation.error_if_no_nodes_compiled = false;
   const auto report = compile(compilation, {});
-  ASSERT_TRUE(report.ok());
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->partitions, IsEmpty());
   EXPECT_EQ(report->remaining_nodes, 5U);
   test::expect_runs(Session::create(environment_, report->output_path), expected_);
@@ -272,14 +274,14 @@ TEST_F(CompileModel, ASessionThatCachesNothingWarnsAndWritesNoFile) {
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", (folder_ / "m_ctx.onnx").string());
   const test::LogCapture log;
-  ASSERT_TRUE(Session::create(environment_, model_, options).ok());
+  ASSERT_THAT(Session::create(environment_, model_, options), IsOk());
   EXPECT_THAT(log.text(), HasSubstr("no context model was written"));
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
 TEST_F(CompileModel, NamesTheContextNodeOfAnInputThatIsAContextModel) {
   const auto report = compile(from_file());
-  ASSERT_TRUE(report.ok());
+  ASSERT_THAT(report, IsOk());
   const Status refused = compile({.input_model_path = report->output_path}).status();
   EXPECT_EQ(refused.code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(refused.message(), HasSubstr("scripted_0"));
@@ -290,7 +292,7 @@ TEST_F(CompileModel, NumbersFurtherPayloadsOfAProvider) {
     const TempDirectory folder;
     ModelCompilationOptions compilation = from_file();
     compilation.output_model_path = folder / "m_ctx.onnx";
-    ASSERT_TRUE(compile(compilation, scripted({{"payloads", payloads}})).ok());
+    ASSERT_THAT(compile(compilation, scripted({{"payloads", payloads}})), IsOk());
     const graph::Model model = test::import_file(folder / "m_ctx.onnx");
     int64_t found = 0;
     for (const graph::Node* node : test::ep_context_nodes(model)) {
@@ -306,7 +308,7 @@ TEST_F(CompileModel, GivesEachProviderItsOwnNodesAndBinary) {
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_ / "m_ctx.onnx";
   const SessionOptions options = test::both_scripted({{"claim", "fuse:Add,Relu"}});
-  ASSERT_TRUE(compile(compilation, options).ok());
+  ASSERT_THAT(compile(compilation, options), IsOk());
   EXPECT_THAT(test::files_in(folder_.path()),
               ElementsAre("m_ctx.onnx", "m_scripted.bin", "m_scripted_two.bin"));
   const graph::Model model = test::import_file(folder_ / "m_ctx.onnx");
@@ -328,7 +330,7 @@ TEST_F(CompileModel, WritesAPayloadOver2GiBToAFileOnly) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
   compilation.ep_context_embed_mode = false;
   const auto report = compile(compilation, options);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_GT(report->files[0].bytes, uint64_t{1} << 31);
   test::expect_runs(Session::create(environment_, report->output_path, options), expected_);
 }
@@ -339,13 +341,13 @@ TEST_F(CompileModel, WritesTheSameBytesToEveryKindOfOutput) {
     ModelCompilationOptions compilation = from_file();
     compilation.output_model_buffer = &model;
     compilation.ep_context_embed_mode = true;
-    ASSERT_TRUE(compile(compilation).ok());
+    ASSERT_THAT(compile(compilation), IsOk());
   }
   EXPECT_EQ(models[0], models[1]);
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_ / "m_ctx.onnx";
   compilation.ep_context_embed_mode = true;
-  ASSERT_TRUE(compile(compilation).ok());
+  ASSERT_THAT(compile(compilation), IsOk());
   EXPECT_TRUE(text_of(models[0]) == test::read(folder_ / "m_ctx.onnx"));
 }
 
@@ -359,7 +361,7 @@ TEST_F(CompileModel, ReportsProgress) {
         EXPECT_EQ(message, "compiling a script");
         fractions.push_back(fraction);
       });
-  ASSERT_TRUE(compile(from_file(), options).ok());
+  ASSERT_THAT(compile(from_file(), options), IsOk());
   EXPECT_THAT(fractions, ::testing::Contains(0.5));
 }
 
@@ -372,7 +374,7 @@ TEST_F(CompileModel, ReportsThePhasesOfTheHostToo) {
         EXPECT_EQ(fraction, 0);
         phases.emplace_back(message);
       });
-  ASSERT_TRUE(compile(from_file(), options).ok());
+  ASSERT_THAT(compile(from_file(), options), IsOk());
   EXPECT_THAT(phases,
               ::testing::IsSupersetOf({"reading the model", "creating the providers",
                                        "optimizing the graph", "partitioning", "ordering the steps",
@@ -421,12 +423,12 @@ TEST_F(CompileModel, TakesTheEntriesOfTheSessionForWhatItIsNotTold) {
   SessionOptions options = scripted();
   options.add_config_entry("ep.context_file_path", (folder_ / "entry.onnx").string());
   options.add_config_entry("ep.context_embed_mode", "1");
-  ASSERT_TRUE(compile(from_file(), options).ok());
+  ASSERT_THAT(compile(from_file(), options), IsOk());
   EXPECT_THAT(test::files_in(folder_.path()), ElementsAre("entry.onnx"));
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_ / "told.onnx";
   compilation.ep_context_embed_mode = false;
-  ASSERT_TRUE(compile(compilation, options).ok());
+  ASSERT_THAT(compile(compilation, options), IsOk());
   EXPECT_THAT(test::files_in(folder_.path()),
               ElementsAre("entry.onnx", "told.onnx", "told_scripted.bin"));
 }

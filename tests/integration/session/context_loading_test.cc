@@ -8,10 +8,12 @@
 #include "host/context/metadata.h"
 #include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::context_loading_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using test::TempDirectory;
@@ -24,14 +26,14 @@ class ContextLoading : public ::testing::Test {
  protected:
   std::filesystem::path compile(const SessionOptions& options = scripted()) {
     const auto report = compile_model(environment_, options, compilation_);
-    EXPECT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_THAT(report, IsOk());
     return folder_ / "m_ctx.onnx";
   }
   session::PreparedModel prepare(const std::filesystem::path& model,
                                  const SessionOptions& options) {
     auto prepared =
         session::prepare_model(environment_, {model, {}}, options, session::Stage::kCompiled);
-    EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
+    EXPECT_THAT(prepared, IsOk());
     return std::move(prepared).value();
   }
 
@@ -53,7 +55,7 @@ class ReplacedContext : public ContextLoading {
       std::filesystem::create_directory(folder_ / name);
       compilation_.output_model_path = folder_ / name / "m_ctx.onnx";
       const auto report = compile_model(environment_, scripted({{"claim", claim}}), compilation_);
-      ASSERT_TRUE(report.ok()) << report.status().to_string();
+      ASSERT_THAT(report, IsOk());
     }
   }
 
@@ -87,7 +89,7 @@ TEST_F(ReplacedContext, IsReadAgain) {
   const Status status = load([&] {
     if (readings_ == 1) publish("other");
   });
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
   EXPECT_EQ(readings_, 2);
 }
 
@@ -145,7 +147,7 @@ TEST_F(ContextLoading, CompilesNothingForAContextModel) {
   const auto context = compile();
   const SessionOptions options = scripted({{"cannot_compile", "*"}});
   auto session = Session::create(environment_, context, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(session->fallbacks(), IsEmpty());
   test::expect_runs(std::move(session), expected_);
 }
@@ -208,7 +210,7 @@ TEST_F(ContextVault, AModelFromMemoryNeedsNoFileAtAll) {
   std::vector<std::byte> model;
   compilation_.output_model_path.clear();
   compilation_.output_model_buffer = &model;
-  ASSERT_TRUE(compile_model(environment_, scripted(), compilation_).ok());
+  ASSERT_THAT(compile_model(environment_, scripted(), compilation_), IsOk());
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
   EXPECT_TRUE(vault_.binaries.contains("model_scripted.bin"));
   test::expect_runs(Session::create(environment_, ModelBytes{model}, with_reader()), expected_);
@@ -288,7 +290,7 @@ void strip(const std::filesystem::path& context, bool as_of_this_host) {
   graph::Model model = test::import_file(context);
   model.metadata.clear();
   if (!as_of_this_host) model.producer_name.clear();
-  ASSERT_TRUE(onnx_io::export_model(model, {})->write(context).ok());
+  ASSERT_THAT(onnx_io::export_model(model, {})->write(context), IsOk());
 }
 
 TEST_F(ContextLoading, RefusesAModelOfThisHostWithoutItsChecksums) {
@@ -303,12 +305,12 @@ TEST_F(ContextLoading, RefusesAModelOfThisHostWithoutItsChecksums) {
   test::expect_runs(Session::create(environment_, context, options), expected_);
 }
 
-TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostThatStatesNoChecksums) {
+TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostWithoutChecksums) {
   const auto context = compile();
   strip(context, false);
   const test::LogCapture log;
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);
-  EXPECT_THAT(log.text(), HasSubstr("states no checksum for file \"m_scripted.bin\""));
+  EXPECT_THAT(log.text(), HasSubstr("has no checksum for file \"m_scripted.bin\""));
   SessionOptions options = scripted();
   options.add_config_entry("ep.require_checksums", "1");
   EXPECT_EQ(Session::create(environment_, context, options).status().code(),

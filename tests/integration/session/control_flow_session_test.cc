@@ -9,6 +9,7 @@
 #include "host/session/creation/pipeline.h"
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::control_flow_session_test {
@@ -19,6 +20,7 @@ using test::environment;
 using test::float_type;
 using test::floats_of;
 using test::GraphBuilder;
+using test::IsOk;
 using test::kBoolScalar;
 using test::kInt64Scalar;
 using test::named_bool;
@@ -35,13 +37,13 @@ Session session_of(const test::TempDirectory& folder, graph::Graph graph,
                    const SessionOptions& options = {}) {
   auto session =
       Session::create(environment(), write_model(folder / "model.onnx", std::move(graph)), options);
-  EXPECT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(session, IsOk());
   return std::move(session).value();
 }
 
 std::vector<Value> run(Session& session, const std::vector<NamedValue>& inputs) {
   auto outputs = session.run(inputs);
-  EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+  EXPECT_THAT(outputs, IsOk());
   return outputs.ok() ? std::move(outputs).value() : std::vector<Value>(session.outputs().size());
 }
 
@@ -261,7 +263,7 @@ TEST(ControlFlowSession, PlansEveryBody) {
   const auto prepared =
       session::prepare_model(environment(), {write_model(folder / "model.onnx", nested_flow()), {}},
                              {}, session::Stage::kPlanned);
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   std::vector<std::string> paths;
   for (const session::PreparedGraph* graph : prepared->graphs()) {
     paths.push_back(graph->path);

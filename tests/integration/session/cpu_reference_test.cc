@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/tensor_memory.h"
 
 namespace ephost::session::cpu_reference_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
-// Of a model of one operator, from "x" to "y".
+// A model of one operator, from "x" to "y".
 Result<std::shared_ptr<layers::Reference>> make_reference(const Environment& environment,
                                                           const std::string& op_type) {
   const graph::Model model = test::model_of(graph::testing::GraphBuilder()
@@ -24,17 +26,17 @@ Result<std::shared_ptr<layers::Reference>> make_reference(const Environment& env
                                                 .output("y")
                                                 .build());
   const auto exported = onnx_io::export_model(model, {});
-  EXPECT_TRUE(exported.ok()) << exported.status().to_string();
+  EXPECT_THAT(exported, IsOk());
   return cpu_references(environment.state(), {})(exported->model.to_bytes());
 }
 
 TEST(CpuReference, RunsAGraph) {
   const auto reference = make_reference(test::environment(), "Neg");
-  ASSERT_TRUE(reference.ok()) << reference.status().to_string();
+  ASSERT_THAT(reference, IsOk());
   const test::FloatTensor x({3}, {1, 2, 3});
   const std::vector<const eph_value*> inputs = {&x.value};
   const auto outputs = (*reference)->run(inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   ASSERT_EQ(outputs->size(), 1U);
   const layers::Reference::Output& y = outputs->front();
   EXPECT_EQ(y.name, "y");
@@ -45,7 +47,7 @@ TEST(CpuReference, RunsAGraph) {
 
 TEST(CpuReference, FailsForValuesThatAreNoTensorsOfNumbers) {
   const auto reference = make_reference(test::environment(), "Neg");
-  ASSERT_TRUE(reference.ok()) << reference.status().to_string();
+  ASSERT_THAT(reference, IsOk());
   test::FloatTensor x({3}, {1, 2, 3});
   x.value.memory = 1;
   const std::vector<const eph_value*> inputs = {&x.value};

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::deterministic_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using ::testing::AllOf;
@@ -23,7 +25,7 @@ class Deterministic : public ::testing::Test {
   void expect_same(const std::filesystem::path& model, const SessionOptions& options,
                    const std::string& provider) {
     const auto report = compile(model, options);
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     EXPECT_THAT(report->deterministic_providers, ElementsAre(provider)) << model;
     EXPECT_FALSE(report->partitions.empty());
   }
@@ -61,7 +63,7 @@ TEST_F(Deterministic, IsNotAskedOfThoseThatPromiseNothing) {
   std::filesystem::create_directory(folder_ / "out");
   const auto sample = test::save(folder_, test::scripted_model());
   const auto report = compile(sample, {});
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->deterministic_providers, IsEmpty());
 }
 

@@ -9,10 +9,12 @@
 
 #include "host/context/metadata.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::ep_devices_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using test::TempDirectory;
@@ -61,7 +63,7 @@ class EpDevices : public ::testing::Test {
 };
 
 TEST_F(EpDevices, AreAllThatAreNotVirtual) {
-  ASSERT_TRUE(Session::create(scripted_environment(), model_, scripted(reporting())).ok());
+  ASSERT_THAT(Session::create(scripted_environment(), model_, scripted(reporting())), IsOk());
   const std::string directory = test::fixture_directory("scripted").native();
   EXPECT_THAT(
       reports(),
@@ -70,7 +72,7 @@ TEST_F(EpDevices, AreAllThatAreNotVirtual) {
 
 TEST_F(EpDevices, MayBeNone) {
   machine_has("");
-  ASSERT_TRUE(Session::create(scripted_environment(), model_, scripted(reporting())).ok());
+  ASSERT_THAT(Session::create(scripted_environment(), model_, scripted(reporting())), IsOk());
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("devices= target=")));
 }
 
@@ -101,7 +103,7 @@ TEST_F(EpDevices, AreChosenByIdTypeAndNumber) {
 
 TEST_F(EpDevices, AreListedByTheEnvironment) {
   const auto list = scripted_environment().devices();
-  ASSERT_TRUE(list.ok()) << list.status().to_string();
+  ASSERT_THAT(list, IsOk());
   EXPECT_THAT(list->failed, IsEmpty());
   std::vector<EpDevice> own;
   for (const EpDevice& device : list->devices) {
@@ -122,15 +124,15 @@ TEST_F(EpDevices, AreListedByTheEnvironment) {
 
   SessionOptions options;
   const std::vector<EpDevice> wanted = {own[3], own[0]};
-  ASSERT_TRUE(options.append_execution_provider_v2(wanted, reporting()).ok());
-  ASSERT_TRUE(Session::create(scripted_environment(), model_, options).ok());
+  ASSERT_THAT(options.append_execution_provider_v2(wanted, reporting()), IsOk());
+  ASSERT_THAT(Session::create(scripted_environment(), model_, options), IsOk());
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("scripted: devices=npu1,npu0 ")));
 }
 
 TEST_F(EpDevices, OfAProviderThatFailsAreReported) {
   machine_has("/npu/1.0");
   const auto list = scripted_environment().devices();
-  ASSERT_TRUE(list.ok());
+  ASSERT_THAT(list, IsOk());
   std::vector<std::string> failed;
   for (const UnlistedProvider& provider : list->failed) {
     failed.push_back(provider.provider);
@@ -153,14 +155,14 @@ TEST_F(EpDevices, AreChosenByAPolicy) {
   SessionOptions options;
   options.set_ep_selection_policy(EpDevicePolicy::kPreferNpu);
   auto session = Session::create(scripted_environment(), model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   options.append_execution_provider("scripted");
   EXPECT_THAT(Session::create(scripted_environment(), model_, options).status().message(),
               HasSubstr("both the device policy PREFER_NPU and the provider \"scripted\""));
   const auto report =
       partition_model(scripted_environment(), model_,
                       SessionOptions().set_ep_selection_policy(EpDevicePolicy::kPreferNpu));
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_EQ(report->graphs.at(0).providers.at(0).provider, "ScriptedExecutionProvider");
 }
 
@@ -186,7 +188,7 @@ TEST_F(EpDevices, ComeWithThePurposeOfTheProvider) {
   const auto purpose_with = [&](const char* key, const std::string& value) {
     SessionOptions options = scripted(reporting());
     options.add_config_entry(key, value);
-    EXPECT_TRUE(Session::create(environment, model_, options).ok());
+    EXPECT_THAT(Session::create(environment, model_, options), IsOk());
     const std::string line = reports().at(0);
     return line.substr(line.find("purpose="), 9);
   };
@@ -195,22 +197,22 @@ TEST_F(EpDevices, ComeWithThePurposeOfTheProvider) {
   EXPECT_EQ(purpose_with("ep.cache_dir", dir_ / "store"), "purpose=1");
   EXPECT_EQ(purpose_with("ep.share_ep_contexts", "1"), "purpose=4");
   EXPECT_EQ(purpose_with("session.profile_file", dir_ / "profile.json"), "purpose=8");
-  ASSERT_TRUE(compile(reporting()).ok());
+  ASSERT_THAT(compile(reporting()), IsOk());
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("purpose=3 ")));
-  ASSERT_TRUE(partition_model(environment, model_, scripted(reporting())).ok());
-  ASSERT_TRUE(plan_model(environment, model_, scripted(reporting())).ok());
+  ASSERT_THAT(partition_model(environment, model_, scripted(reporting())), IsOk());
+  ASSERT_THAT(plan_model(environment, model_, scripted(reporting())), IsOk());
   EXPECT_THAT(reports(), AllOf(Each(HasSubstr("purpose=2 ")), ::testing::SizeIs(2)));
 }
 
 TEST_F(EpDevices, HaveTextsForEachPayload) {
-  ASSERT_TRUE(compile({{"payloads", "each"}, {"payload_compatibility", "device"}}).ok());
+  ASSERT_THAT(compile({{"payloads", "each"}, {"payload_compatibility", "device"}}), IsOk());
   const auto metadata = context::read_metadata(test::import_file(context_).metadata);
-  ASSERT_TRUE(metadata.ok());
+  ASSERT_THAT(metadata, IsOk());
   EXPECT_THAT(metadata->payload_compatibility,
               ElementsAre(Pair("scripted_0", "for npu0"), Pair("scripted_1", "for gpu0")));
   EXPECT_THAT(metadata->compatibility,
               ElementsAre(Pair("ScriptedExecutionProvider", "scripted 1")));
-  EXPECT_TRUE(load().ok());
+  EXPECT_THAT(load(), IsOk());
 
   machine_has("npu0/npu/1.0");
   const Status lacking = load();
@@ -220,7 +222,7 @@ TEST_F(EpDevices, HaveTextsForEachPayload) {
 }
 
 TEST_F(EpDevices, AreVerifiedForEachPayload) {
-  ASSERT_TRUE(compile({{"payloads", "each"}, {"payload_compatibility", "device"}}).ok());
+  ASSERT_THAT(compile({{"payloads", "each"}, {"payload_compatibility", "device"}}), IsOk());
   const auto verdicts = [&](const std::string& device) {
     VerifyContextOptions options;
     options.device = device;
@@ -250,7 +252,7 @@ TEST_F(EpDevices, KeepTheTextsOfPayloadsThroughTheStore) {
   compilation.output_model_path = context_;
   for (const auto outcome : {CacheUse::Outcome::kMiss, CacheUse::Outcome::kHit}) {
     const auto report = compile_model(scripted_environment(), options, compilation);
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     EXPECT_EQ(report->cache_use.outcome, outcome);
     const auto metadata = context::read_metadata(test::import_file(context_).metadata);
     EXPECT_THAT(metadata->payload_compatibility,
@@ -265,7 +267,7 @@ TEST_F(EpDevices, OfOthersAreCompiledFor) {
   compilation.target = "x1";
   const SessionOptions options = scripted(reporting({{"payload_compatibility", "device"}}));
   const auto compiled = compile_model(scripted_environment(), options, compilation);
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("scripted: devices= target=x1 purpose=3 ")));
   EXPECT_THAT(load().message(), HasSubstr("was made for \"for x1\""));
   for (const auto& [device, verdict] : {std::pair("x1", "optimal"), std::pair("x2", "unsupported"),
@@ -273,7 +275,7 @@ TEST_F(EpDevices, OfOthersAreCompiledFor) {
     VerifyContextOptions verification;
     verification.device = device;
     const auto report = verify_context(scripted_environment(), context_, verification);
-    ASSERT_TRUE(report.ok());
+    ASSERT_THAT(report, IsOk());
     EXPECT_EQ(report->sources.at(0).verdict, verdict) << device;
   }
 }
@@ -309,7 +311,7 @@ TEST_F(EpDevices, OfOthersMustBeKnownToAProvider) {
 
 TEST_F(EpDevices, OfOthersAreListedByTheEnvironment) {
   const auto list = scripted_environment().targets();
-  ASSERT_TRUE(list.ok());
+  ASSERT_THAT(list, IsOk());
   std::vector<std::string> ids;
   for (const EpDevice& device : list->devices)
     ids.push_back(device.provider_name + " " + device.id);
@@ -319,21 +321,21 @@ TEST_F(EpDevices, OfOthersAreListedByTheEnvironment) {
 
 // The manifest accepts the source, and yet the provider disowns the text.
 TEST_F(EpDevices, AreNotAskedToLoadATextOfAnotherProvider) {
-  ASSERT_TRUE(compile({{"compatibility", "somebody else's"}}).ok());
+  ASSERT_THAT(compile({{"compatibility", "another provider's"}}), IsOk());
   const Status status = load();
   EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(status.message(),
               HasSubstr("ScriptedExecutionProvider does not know this text as one of its own"));
   const auto report = verify_context(scripted_environment(), context_);
-  ASSERT_TRUE(report.ok());
+  ASSERT_THAT(report, IsOk());
   EXPECT_EQ(report->sources.at(0).verdict, "not applicable");
-  EXPECT_THAT(report->problems, ElementsAre(HasSubstr("does not know \"somebody else's\"")));
+  EXPECT_THAT(report->problems, ElementsAre(HasSubstr("does not know \"another provider's\"")));
 }
 
 TEST_F(EpDevices, MayPreferARecompilation) {
-  ASSERT_TRUE(compile({{"compatibility", "prefer_recompilation"}}).ok());
+  ASSERT_THAT(compile({{"compatibility", "prefer_recompilation"}}), IsOk());
   const test::LogCapture log;
-  EXPECT_TRUE(load().ok());
+  EXPECT_THAT(load(), IsOk());
   EXPECT_THAT(log.text(), HasSubstr("would do better with a new one"));
   SessionOptions strict = scripted();
   strict.add_config_entry("session.fail_on_suboptimal_compiled_model", "1");
@@ -354,7 +356,7 @@ class EpLayer : public EpDevices {
 
 TEST_F(EpLayer, KnowsWhomItDecorates) {
   auto session = create();
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("scripted: devices=layered:npu0,layered:gpu0"),
                                      HasSubstr("scripted_two: devices=layered:npu0")));
   test::expect_runs(std::move(session), test::expected_outputs(model_));
@@ -369,7 +371,7 @@ TEST_F(EpLayer, HidesExtensionsThatItDoesNotKnow) {
     return Session::create(environment, model_, options).status();
   };
   // It passes sharing on, which generating in a group needs.
-  EXPECT_TRUE(wishes_and_sharing(layered()).ok());
+  EXPECT_THAT(wishes_and_sharing(layered()), IsOk());
   for (const auto& [folder, is_kept] : {std::pair("scripted", true), std::pair("layer", false)}) {
     const std::filesystem::path model =
         test::save(dir_, test::model_of(graph::testing::GraphBuilder()
@@ -381,7 +383,7 @@ TEST_F(EpLayer, HidesExtensionsThatItDoesNotKnow) {
                                             .build()));
     const auto report = partition_model(scripted_environment(test::fixture_directory(folder)),
                                         model, scripted({{"keep", "Relu"}}));
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     EXPECT_EQ(report->folded_nodes == 0, is_kept);
   }
 }

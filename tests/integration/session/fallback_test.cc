@@ -3,11 +3,13 @@
 
 #include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::fallback_test {
 namespace {
 
 using test::both_scripted;
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using test::TempDirectory;
@@ -24,7 +26,7 @@ class FallbackTest : public ::testing::Test {
   std::vector<std::string> owners(const SessionOptions& options) {
     const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
                                                  session::Stage::kCompiled);
-    EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
+    EXPECT_THAT(prepared, IsOk());
     std::vector<std::string> names;
     if (!prepared.ok()) return names;
     for (const uint32_t owner : prepared->main.partitioning.owner) {
@@ -43,7 +45,7 @@ TEST_F(FallbackTest, TheNextProviderGetsWhatOneFailsToCompile) {
   EXPECT_THAT(owners(options),
               ElementsAre("scripted_two", "scripted_two", "cpu", "scripted_two", "scripted_two"));
   auto session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<Fallback> fallbacks = session->fallbacks();
   ASSERT_EQ(fallbacks.size(), 2U);
   EXPECT_EQ(fallbacks[1].provider, "ScriptedExecutionProvider");
@@ -58,14 +60,14 @@ TEST_F(FallbackTest, TheCpuProviderIsTheLastOne) {
   const SessionOptions options = both_scripted({{"fail", "compile"}}, {{"fail", "compile"}});
   EXPECT_THAT(owners(options), ElementsAre("cpu", "cpu", "cpu", "cpu", "cpu"));
   auto session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->fallbacks().size(), 4U);
   test::expect_runs(std::move(session), expected_);
 }
 
 TEST_F(FallbackTest, WarnsWithProviderPartitionAndReason) {
   const test::LogCapture log;
-  ASSERT_TRUE(create(scripted({{"cannot_compile", "Mul"}})).ok());
+  ASSERT_THAT(create(scripted({{"cannot_compile", "Mul"}})), IsOk());
   EXPECT_THAT(
       log.text(),
       AllOf(
@@ -86,7 +88,7 @@ TEST_F(FallbackTest, FindsThePartitionToBlameAndKeepsTheOthersAsTheyAre) {
   // again after the second partitioning.
   EXPECT_EQ(attempts, 3U);
   const auto session = create(options);
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(session->fallbacks().size(), 1U);
   EXPECT_EQ(session->fallbacks()[0].partition, "scripted_0");
 }
@@ -95,7 +97,7 @@ TEST_F(FallbackTest, TakesPartitionsThatOnlyFailTogether) {
   const SessionOptions options = both_scripted({{"fail", "compile_second"}});
   EXPECT_THAT(owners(options), ElementsAre("scripted", "scripted", "cpu", "scripted", "scripted"));
   auto session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(session->fallbacks().empty());
   test::expect_runs(std::move(session), expected_);
 }
@@ -104,7 +106,7 @@ TEST_F(FallbackTest, TheRefusedClaimSaysWhy) {
   const auto prepared =
       session::prepare_model(scripted_environment(), {model_, {}},
                              scripted({{"cannot_compile", "Mul"}}), session::Stage::kCompiled);
-  ASSERT_TRUE(prepared.ok());
+  ASSERT_THAT(prepared, IsOk());
   const auto& decisions = prepared->main.partitioning.decisions;
   ASSERT_GE(decisions.size(), 2U);
   EXPECT_FALSE(decisions[1].accepted);
@@ -114,7 +116,7 @@ TEST_F(FallbackTest, TheRefusedClaimSaysWhy) {
 
 TEST_F(FallbackTest, KernelsFallBackToo) {
   auto session = create(scripted({{"claim", "kernels:Relu"}, {"fail", "create_kernel"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(session->fallbacks().size(), 1U);
   EXPECT_EQ(session->fallbacks()[0].partition, "");
   test::expect_runs(std::move(session), expected_);
@@ -184,7 +186,7 @@ TEST_F(FallbackTest, ContextModelsHoldWhatWasCompiledInTheEnd) {
   ModelCompilationOptions compilation{.input_model_path = model_};
   const auto report = compile_model(scripted_environment(),
                                     both_scripted({{"cannot_compile", "Add"}}), compilation);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   ASSERT_EQ(report->fallbacks.size(), 1U);
   ASSERT_EQ(report->partitions.size(), 2U);
   EXPECT_EQ(report->partitions[0].provider, "ScriptedExecutionProvider");
@@ -198,7 +200,7 @@ TEST_F(FallbackTest, ContextModelsHoldWhatWasCompiledInTheEnd) {
 TEST_F(FallbackTest, ACachedPartitionThatFailsToLoadIsAnError) {
   const auto report =
       compile_model(scripted_environment(), scripted(), {.input_model_path = model_});
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   const auto session = Session::create(scripted_environment(), report->output_path,
                                        both_scripted({{"fail", "restore"}}));
   EXPECT_EQ(session.status().code(), StatusCode::kInvalidGraph);
@@ -206,11 +208,11 @@ TEST_F(FallbackTest, ACachedPartitionThatFailsToLoadIsAnError) {
                                                 HasSubstr("scripted failure at restore")));
 }
 
-// The second provider's manifest states that it reads the first one's contexts.
+// The second provider's manifest declares that it reads the first one's contexts.
 TEST_F(FallbackTest, TheNextProviderOfTheSourceLoadsWhatTheFirstCannot) {
   const auto report =
       compile_model(scripted_environment(), scripted(), {.input_model_path = model_});
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   test::copy_fixture("scripted", folder_ / "plugins");
   const auto manifest = folder_ / "plugins/scripted_two.yaml";
   std::string text = test::read(manifest);
@@ -219,7 +221,7 @@ TEST_F(FallbackTest, TheNextProviderOfTheSourceLoadsWhatTheFirstCannot) {
   test::write(manifest, text);
   auto session = Session::create(scripted_environment(folder_ / "plugins"), report->output_path,
                                  both_scripted({{"fail", "restore"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->fallbacks().size(), 2U);
   test::expect_runs(std::move(session), expected_);
 }

@@ -10,6 +10,7 @@
 
 #include "host/onnx_io/export/export.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::test {
@@ -42,9 +43,9 @@ inline std::filesystem::path write_model(const std::filesystem::path& file, grap
   model.ir_version = 8;
   model.opset_imports = {{"", opset}, {"example.test", 1}};
   const auto exported = onnx_io::export_model(model);
-  EXPECT_TRUE(exported.ok()) << exported.status().to_string();
+  EXPECT_THAT(exported, IsOk());
   const Status written = exported->write(file);
-  EXPECT_TRUE(written.ok()) << written.to_string();
+  EXPECT_THAT(written, IsOk());
   return file;
 }
 

@@ -4,12 +4,14 @@
 #include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/function_bytes.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::function_fallback_test {
 namespace {
 
 using graph::testing::GraphBuilder;
 using test::both_scripted;
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using ::testing::ElementsAre;
@@ -55,7 +57,7 @@ class FunctionFallback : public ::testing::Test {
   // Each node with the short name of its owner.
   std::vector<std::string> owners(const SessionOptions& options) {
     const auto prepared = prepare(options);
-    EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
+    EXPECT_THAT(prepared, IsOk());
     std::vector<std::string> owners;
     if (!prepared.ok()) return owners;
     const std::vector<uint32_t>& owner = prepared->main.partitioning.owner;
@@ -79,7 +81,7 @@ TEST_F(FunctionFallback, TheBodyGoesToTheNextProviders) {
   const SessionOptions options = scripted({{"claim", "nodes:1"}, {"fail", "compile"}});
   EXPECT_THAT(owners(options), ElementsAre("Relu cpu", "Add cpu", "Neg cpu", "Neg cpu"));
   const auto prepared = prepare(options);
-  ASSERT_TRUE(prepared.ok());
+  ASSERT_THAT(prepared, IsOk());
   ASSERT_EQ(prepared->inlined.size(), 1U);
   EXPECT_EQ(prepared->inlined[0].call, "NegatedTwice node \"b\"");
   EXPECT_EQ(prepared->inlined[0].nodes, 2U);
@@ -133,7 +135,7 @@ TEST_F(FunctionFallback, AFusedClaimThatHoldsTheCallFallsBackAsAWhole) {
   EXPECT_THAT(owners(options), ElementsAre("Relu scripted_two", "Add scripted_two",
                                            "Neg scripted_two", "Neg scripted_two"));
   const auto session = Session::create(scripted_environment(), model_, options);
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(session->fallbacks().size(), 1U);
   EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
   EXPECT_THAT(session->fallbacks()[0].reason.message(),

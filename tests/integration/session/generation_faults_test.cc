@@ -12,6 +12,7 @@
 #include "tests/integration/session/sample.h"
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::generation_faults_test {
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::CrashingFileSystem;
 using test::FaultyFileSystem;
+using test::IsOk;
 using test::TempDirectory;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -113,13 +115,13 @@ class GenerationFaults : public ::testing::TestWithParam<GenerationVariant> {
     if (!variant.old.empty()) {
       const Status status = compile(test::environment(), variant.old, old_ / "m_ctx.onnx", variant,
                                     variant.old_is_compiled);
-      ASSERT_TRUE(status.ok()) << status.to_string();
+      ASSERT_THAT(status, IsOk());
       old_outputs_ = *test::run_model(test::model_path(variant.old), {});
     }
     new_outputs_ = *test::run_model(test::model_path(kNew), {});
     const TempDirectory dir;
     fs::copy(old_.path(), dir.path());
-    ASSERT_TRUE(generate(variant, dir, unsynced_).ok());
+    ASSERT_THAT(generate(variant, dir, unsynced_), IsOk());
     complete_ = files_in(dir.path());
   }
 
@@ -150,7 +152,7 @@ class GenerationFaults : public ::testing::TestWithParam<GenerationVariant> {
     // A session doesn't replace an output.
     if (GetParam().route != Route::kCompileModel && state == "new") return;
     const Status next = generate(GetParam(), dir, unsynced_);
-    ASSERT_TRUE(next.ok()) << next.to_string();
+    ASSERT_THAT(next, IsOk());
     ASSERT_EQ(state_of(dir), "new");
     ASSERT_EQ(files_in(dir.path()), complete_);
   }
@@ -160,7 +162,7 @@ class GenerationFaults : public ::testing::TestWithParam<GenerationVariant> {
     const TempDirectory dir;
     fs::copy(old_.path(), dir.path());
     const Status status = generate(GetParam(), dir, file_system);
-    // The message names a file, and no temporary file is left, because the process goes on.
+    // The message names a file, and no temporary file is left, because the process continues.
     if (!status.ok()) {
       ASSERT_THAT(status.message(), HasSubstr(dir.path().native()));
     }
@@ -207,7 +209,7 @@ TEST_P(GenerationFaults, CompletesShortWrites) {
   slow.most_bytes_per_call = 100;
   const TempDirectory dir;
   const Status status = generate(GetParam(), dir, slow);
-  ASSERT_TRUE(status.ok()) << status.to_string();
+  ASSERT_THAT(status, IsOk());
   EXPECT_EQ(state_of(dir), "new");
 }
 

@@ -5,10 +5,13 @@
 
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::hostile_input_test {
 namespace {
+
+using test::IsOk;
 
 // Flips bits, changes bytes, truncates, or duplicates or removes a range.
 std::string mutate(std::string bytes, std::mt19937& engine) {
@@ -99,7 +102,7 @@ TEST(HostileInput, MutationsOfAnEmbeddedContextModelEndInAnErrorOrARun) {
   options.output_model_path = folder / "m_ctx.onnx";
   options.ep_context_embed_mode = true;
   const auto report = compile_model(environment, test::with_dnnl(), options);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   const std::string intact = test::read(options.output_model_path);
   std::mt19937 engine(12);
   for (int round = 0; round < 250; ++round) {

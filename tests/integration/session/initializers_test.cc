@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::initializers_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using test::TempDirectory;
@@ -53,10 +55,10 @@ class Initializers : public ::testing::Test {
 };
 
 TEST_F(Initializers, AreEmbeddedUnlessAFileIsNamed) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   EXPECT_THAT(files_of_initializers(output_), ElementsAre(Pair("w0", ""), Pair("w1", "")));
   compilation_.output_model_external_initializers_file = "weights";
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   EXPECT_THAT(files_of_initializers(output_),
               ElementsAre(Pair("w0", "weights"), Pair("w1", "weights")));
   expect_runs();
@@ -66,7 +68,7 @@ TEST_F(Initializers, AreEmbeddedUnlessAFileIsNamed) {
 // is refused, and the model is read again because its folder has changed.
 TEST_F(Initializers, AreCheckedAsTheyWereRead) {
   compilation_.output_model_external_initializers_file = "weights";
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   const std::filesystem::path weights = folder_ / "weights";
   std::filesystem::copy_file(weights, folder_ / "right");
   std::string wrong = test::read(weights);
@@ -80,24 +82,24 @@ TEST_F(Initializers, AreCheckedAsTheyWereRead) {
     return EpContextData{std::as_bytes(std::span(payload)), nullptr};
   });
   const auto session = Session::create(environment_, output_, options);
-  EXPECT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(session, IsOk());
   EXPECT_EQ(readings, 2);
 }
 
 TEST_F(Initializers, GoToTheFileThatASessionEntryNames) {
   SessionOptions options = leaving_weights();
   options.add_config_entry("ep.context_model_external_initializers_file_name", "weights");
-  ASSERT_TRUE(compile_model(environment_, options, compilation_).ok());
+  ASSERT_THAT(compile_model(environment_, options, compilation_), IsOk());
   EXPECT_EQ(files_of_initializers(output_).at("w0"), "weights");
 }
 
 TEST_F(Initializers, StayInTheModelBelowTheThreshold) {
   compilation_.output_model_external_initializers_file = "weights";
   compilation_.external_initializers_size_threshold = 16;
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   EXPECT_EQ(files_of_initializers(output_).at("w0"), "weights");
   compilation_.external_initializers_size_threshold = 17;
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   EXPECT_EQ(files_of_initializers(output_).at("w0"), "");
   expect_runs();
 }
@@ -108,7 +110,7 @@ TEST_F(Initializers, AreAlignedWhenTheyAreLarge) {
   compilation_.output_model_external_initializers_file = "weights";
   for (const uint64_t alignment : {4096, 65536}) {
     compilation_.external_initializers_alignment = alignment;
-    ASSERT_TRUE(compile().ok());
+    ASSERT_THAT(compile(), IsOk());
     const graph::Model model = test::import_file(output_);
     const graph::Tensor& second = *model.graph.constant(model.graph.find_value("w1"));
     ASSERT_TRUE(second.external);
@@ -143,7 +145,7 @@ TEST_F(Initializers, AFunctionPlacesEachOneOnce) {
                 info.external->byte_size == 16);
     return info.name == "w0" ? InitializerLocation::kExternalFile : InitializerLocation::kEmbedded;
   };
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   EXPECT_THAT(asked, ElementsAre("w0", "w1"));
   EXPECT_THAT(files_of_initializers(output_), ElementsAre(Pair("w0", "weights"), Pair("w1", "")));
   expect_runs();
@@ -158,7 +160,7 @@ TEST_F(Initializers, MayStayInAFileBelowTheOutputFolder) {
     return InitializerLocation::kOriginal;
   };
   const auto report = compile();
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_EQ(report->files.size(), 2U);
   EXPECT_THAT(files_of_initializers(output_),
               ElementsAre(Pair("w0", "sub/e.weights"), Pair("w1", "sub/e.weights")));
@@ -179,7 +181,8 @@ TEST_F(Initializers, CannotStayInAFileOutsideTheOutputFolder) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
-// The destination of a model in memory is not known, so it states what the source model stated.
+// The destination of a model in memory is not known, so it has the location that the source model
+// has.
 TEST_F(Initializers, OfAModelInMemoryKeepTheirStatedLocation) {
   use_external_source(source_);
   std::vector<std::byte> model;
@@ -190,7 +193,7 @@ TEST_F(Initializers, OfAModelInMemoryKeepTheirStatedLocation) {
       [](const InitializerInfo&) -> Result<InitializerLocation> {
     return InitializerLocation::kOriginal;
   };
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   SessionOptions options = leaving_weights();
   options.add_config_entry("session.model_external_initializers_file_folder_path",
                            source_.path().string());

@@ -9,11 +9,13 @@
 #include "host/base/files/file.h"
 #include "host/base/hash.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::known_checksums_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using ::testing::HasSubstr;
 
 class KnownChecksumsOfContexts : public ::testing::Test {
@@ -25,11 +27,11 @@ class KnownChecksumsOfContexts : public ::testing::Test {
     compilation.input_model_path = test::save(folder_, test::scripted_model());
     compilation.output_model_path = context_;
     const auto report = compile_model(environment_, options_, compilation);
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     ASSERT_GE(fs::file_size(binary_), 2'000'000U);
     expected_ = test::expected_outputs(compilation.input_model_path);
     if (!InputFile::open(binary_).value().version().is_steady) {
-      GTEST_SKIP() << "this file system does not tell of every change to a file";
+      GTEST_SKIP() << "this file system does not show every change to a file";
     }
     settle();
   }
@@ -65,13 +67,13 @@ TEST_F(KnownChecksumsOfContexts, AreRecordedByTheFirstLoadAndFoundByTheSecond) {
   const std::string checksum = test::read(records()[0]);
   test::expect_runs(load(), expected_);
   // A record is believed: here it has, for a file that was damaged before it was recorded, the
-  // checksum that the model states.
+  // checksum that the model gives.
   damage();
   settle();
   EXPECT_FALSE(load().ok());
   ASSERT_EQ(records().size(), 2U);
   for (const fs::path& record : records()) test::write(record, checksum);
-  EXPECT_TRUE(load().ok());
+  EXPECT_THAT(load(), IsOk());
 }
 
 TEST_F(KnownChecksumsOfContexts, DoNotHideLaterDamage) {

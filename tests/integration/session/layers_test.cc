@@ -12,11 +12,13 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::layers_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Each;
@@ -69,8 +71,8 @@ TEST_F(Layers, LeaveResultsAsTheyAre) {
   for (const char* model : {"tiny_diamond", "tiny_residual"}) {
     const auto plain = test::run_model(test::model_path(model), test::with_dnnl());
     const auto layered = test::run_model(test::model_path(model), traced());
-    ASSERT_TRUE(plain.ok()) << plain.status().to_string();
-    ASSERT_TRUE(layered.ok()) << layered.status().to_string();
+    ASSERT_THAT(plain, IsOk());
+    ASSERT_THAT(layered, IsOk());
     test::expect_close(*layered, *plain);
   }
   EXPECT_THAT(test::read(file()),
@@ -87,8 +89,8 @@ TEST_F(Layers, ThatValidateFindNothingInTheShippedProviders) {
       options.add_config_entry("session.validate.guard", guard);
       const auto plain = test::run_model(test::model_path(model), test::with_dnnl());
       const Logged validated = run_logged(test::model_path(model), options);
-      ASSERT_TRUE(plain.ok()) << plain.status().to_string();
-      ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
+      ASSERT_THAT(plain, IsOk());
+      ASSERT_THAT(validated.outputs, IsOk());
       test::expect_close(*validated.outputs, *plain);
       EXPECT_THAT(validated.messages, Each(Not(HasSubstr("validation"))));
     }
@@ -103,7 +105,7 @@ TEST_F(Layers, ThatValidateFindNothingInRunsInParallelAndContexts) {
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", context.string());
   const Logged compiled = run_logged(test::model_path("tiny_diamond"), options);
-  ASSERT_TRUE(compiled.outputs.ok()) << compiled.outputs.status().to_string();
+  ASSERT_THAT(compiled.outputs, IsOk());
   EXPECT_THAT(compiled.messages, Each(Not(HasSubstr("validation"))));
   SessionOptions loading = test::with_dnnl();
   loading.add_config_entry("session.layers", "validate");
@@ -111,7 +113,7 @@ TEST_F(Layers, ThatValidateFindNothingInRunsInParallelAndContexts) {
   loading.add_config_entry("session.validate.deadline", "600");
   loading.add_config_entry("session.validate.abort_after", "2");
   const Logged restored = run_logged(context, loading);
-  ASSERT_TRUE(restored.outputs.ok()) << restored.outputs.status().to_string();
+  ASSERT_THAT(restored.outputs, IsOk());
   test::expect_close(*restored.outputs, *compiled.outputs);
   EXPECT_THAT(restored.messages, Each(Not(HasSubstr("validation"))));
 }
@@ -121,8 +123,8 @@ TEST_F(Layers, ThatValidateFindNothingWhereShapesAreOpen) {
   options.add_config_entry("session.layers", "validate");
   const Logged validated = run_logged(test::model_path("tiny_dynamic"), options);
   const auto plain = test::run_model(test::model_path("tiny_dynamic"), {});
-  ASSERT_TRUE(plain.ok()) << plain.status().to_string();
-  ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
+  ASSERT_THAT(plain, IsOk());
+  ASSERT_THAT(validated.outputs, IsOk());
   test::expect_close(*validated.outputs, *plain);
   EXPECT_THAT(validated.messages, Each(Not(HasSubstr("validation"))));
 }
@@ -135,7 +137,7 @@ TEST_F(Layers, ThatValidateCompareResultsWithTheCpuProvider) {
     options.add_config_entry("session.validate.results", "1");
     options.set_log_severity_level(LoggingLevel::kInfo);
     const Logged validated = run_logged(test::model_path(model), options);
-    ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
+    ASSERT_THAT(validated.outputs, IsOk());
     EXPECT_THAT(
         validated.messages,
         Each(Not(AnyOf(HasSubstr("validation: "), HasSubstr("does not compare the results")))));
@@ -150,7 +152,7 @@ TEST_F(Layers, ThatValidateFindResultsThatAreWrong) {
   options.append_execution_provider("defective");
   options.add_config_entry("session.layers", "validate");
   const Logged plain = run_logged(model, options);
-  EXPECT_TRUE(plain.outputs.ok()) << plain.outputs.status().to_string();
+  EXPECT_THAT(plain.outputs, IsOk());
   options.add_config_entry("session.validate.results", "1");
   const Logged compared = run_logged(model, options);
   ::unsetenv("EPHOST_FAULT");
@@ -164,7 +166,7 @@ TEST_F(Layers, MayBeOverOneProviderOnly) {
   SessionOptions options = test::with_dnnl();
   options.add_config_entry("session.layers.dnnl", "trace");
   options.add_config_entry("session.trace.file", file().string());
-  ASSERT_TRUE(test::run_model(test::model_path("tiny_diamond"), options).ok());
+  ASSERT_THAT(test::run_model(test::model_path("tiny_diamond"), options), IsOk());
   EXPECT_THAT(test::read(file()), AllOf(HasSubstr(" dnnl "), Not(HasSubstr(" cpu "))));
 }
 
@@ -185,9 +187,9 @@ TEST_F(Layers, PassContextsThrough) {
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", context.string());
   const auto compiled = test::run_model(test::model_path("tiny_diamond"), options);
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   const auto restored = test::run_model(context, traced());
-  ASSERT_TRUE(restored.ok()) << restored.status().to_string();
+  ASSERT_THAT(restored, IsOk());
   test::expect_close(*restored, *compiled);
   EXPECT_THAT(test::read(file()), HasSubstr("\"context\":{\"bytes\":"));
 }
@@ -197,9 +199,9 @@ TEST_F(Layers, LetSessionsOfAGroupShareTheirProvider) {
   SessionOptions options = traced();
   options.add_config_entry("ep.share_ep_contexts", "1");
   const auto first = Session::create(environment, test::model_path("tiny_diamond"), options);
-  ASSERT_TRUE(first.ok()) << first.status().to_string();
+  ASSERT_THAT(first, IsOk());
   const auto second = Session::create(environment, test::model_path("tiny_diamond"), options);
-  EXPECT_TRUE(second.ok()) << second.status().to_string();
+  EXPECT_THAT(second, IsOk());
   const auto without = Session::create(environment, test::model_path("tiny_diamond"), [] {
     SessionOptions plain = test::with_dnnl();
     plain.add_config_entry("ep.share_ep_contexts", "1");
@@ -212,8 +214,8 @@ TEST_F(Layers, ShowCallsInTheProfile) {
   SessionOptions options = traced();
   options.enable_profiling(folder() / "profile.json");
   auto session = Session::create(test::environment(), test::model_path("tiny_diamond"), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
-  ASSERT_TRUE(session->end_profiling().ok());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(session->end_profiling(), IsOk());
   EXPECT_THAT(test::read(folder() / "profile.json"),
               AllOf(HasSubstr("\"name\":\"get_capability\""), HasSubstr("\"cat\":\"abi\"")));
 }
@@ -225,8 +227,8 @@ TEST_F(Layers, StandWhereTheSelectionSaysSo) {
               "  session.trace.file: " +
                   file().string() + "\n");
   SessionOptions options;
-  ASSERT_TRUE(options.load_selection(selection).ok());
-  ASSERT_TRUE(test::run_model(test::model_path("tiny_diamond"), options).ok());
+  ASSERT_THAT(options.load_selection(selection), IsOk());
+  ASSERT_THAT(test::run_model(test::model_path("tiny_diamond"), options), IsOk());
   EXPECT_THAT(test::read(file()), AllOf(HasSubstr(" dnnl "), Not(HasSubstr(" cpu "))));
 }
 

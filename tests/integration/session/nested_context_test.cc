@@ -7,11 +7,13 @@
 #include "host/onnx_io/import/import.h"
 #include "host/session/creation/pipeline.h"
 #include "tests/integration/session/flow_models.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::nested_context_test {
 namespace {
 
+using test::IsOk;
 using test::nested_flow;
 using test::nested_flow_inputs;
 using test::write_model;
@@ -23,7 +25,7 @@ Environment scripted_environment() {
   options.plugin_directories = {EPHOST_PLUGINS, EPHOST_SCRIPTED};
   options.search_default_directories = false;
   auto created = Environment::create(options);
-  EXPECT_TRUE(created.ok()) << created.status().to_string();
+  EXPECT_THAT(created, IsOk());
   return std::move(created).value();
 }
 
@@ -47,17 +49,17 @@ std::filesystem::path compile(const test::TempDirectory& folder, const SessionOp
   options.output_model_path = folder / "model_ctx.onnx";
   options.ep_context_embed_mode = embed;
   const auto report = compile_model(scripted_environment(), session, options);
-  EXPECT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_THAT(report, IsOk());
   return options.output_model_path;
 }
 
 void expect_runs(const std::filesystem::path& model, const SessionOptions& options) {
   auto session = Session::create(scripted_environment(), model, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   for (const bool condition : {true, false}) {
     const std::vector<float> x = {0.5F, -1.25F};
     const auto outputs = session->run(nested_flow_inputs(4, condition, x));
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     test::expect_nested_flow(*outputs, 4, condition, x);
   }
 }
@@ -71,11 +73,11 @@ struct FoundNodes {
 
 FoundNodes find_nodes(const std::filesystem::path& file) {
   const auto model = onnx_io::import_model(file);
-  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_THAT(model, IsOk());
   FoundNodes found;
   for (const context::NodePlace& place : context::find_ep_context_nodes(model->graph)) {
     const auto node = context::read_ep_context_node(*place.graph, place.node);
-    EXPECT_TRUE(node.ok()) << node.status().to_string();
+    EXPECT_THAT(node, IsOk());
     found.partitions.insert(node->partition_name);
     found.graphs.insert(std::to_string(reinterpret_cast<uintptr_t>(place.graph)));
     if (node->main_context) ++found.primaries;
@@ -97,7 +99,7 @@ TEST(NestedContext, WhatFailsInABodyGoesToTheNextProviderThere) {
   SessionOptions options;
   options.append_execution_provider("scripted", {{"cannot_compile", "Sub"}});
   const auto session = Session::create(scripted_environment(), model, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(session->fallbacks().size(), 1U);
   EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
   EXPECT_EQ(session->fallbacks()[0].nodes, 1U);
@@ -179,7 +181,7 @@ TEST(NestedContext, AProviderMayClaimAWholeControlFlowNode) {
   const auto prepared = session::prepare_model(
       scripted_environment(), {write_model(folder / "model.onnx", nested_flow()), {}},
       scripted("nodes:1"), session::Stage::kPartitioned);
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   EXPECT_EQ(prepared->main.partitioning.owner[1], 0U);
   EXPECT_TRUE(prepared->main.bodies.empty());
 }

@@ -8,12 +8,14 @@
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::parallel_session_test {
 namespace {
 
 using test::environment;
+using test::IsOk;
 using test::model_path;
 
 SessionOptions in_mode(ExecutionMode mode) {
@@ -38,14 +40,15 @@ TEST(ParallelSession, GivesTheSameBitsAsASequentialOne) {
         Session::create(environment(), model_path(model), in_mode(ExecutionMode::kSequential));
     auto many =
         Session::create(environment(), model_path(model), in_mode(ExecutionMode::kParallel));
-    ASSERT_TRUE(one.ok() && many.ok());
+    ASSERT_THAT(one, IsOk());
+    ASSERT_THAT(many, IsOk());
     EXPECT_FALSE(one->state().model()->base->program->is_parallel());
     parallel += many->state().model()->base->program->is_parallel() ? 1 : 0;
     for (const int64_t extent : {2, 2, 3, 2}) {
       const auto inputs = test::random_inputs(*many, extent);
       const auto expected = one->run(inputs);
       const auto outputs = many->run(inputs);
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       expect_same_bits(*outputs, *expected);
     }
   }
@@ -57,11 +60,11 @@ TEST(ParallelSession, RunsControlFlow) {
   auto session =
       Session::create(environment(), test::write_model(folder / "model.onnx", test::nested_flow()),
                       in_mode(ExecutionMode::kParallel));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<float> x = {0.5F, -1.25F};
   for (const int64_t count : {3, 0, 1, 17}) {
     const auto outputs = session->run(test::nested_flow_inputs(count, true, x));
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     test::expect_nested_flow(*outputs, count, true, x);
   }
 }
@@ -69,7 +72,7 @@ TEST(ParallelSession, RunsControlFlow) {
 TEST(ParallelSession, RunsFromSeveralThreadsAtOnce) {
   auto session = Session::create(environment(), model_path("tiny_two_branches"),
                                  in_mode(ExecutionMode::kParallel));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   const std::vector<NamedValue> inputs = test::random_inputs(*session);
   const auto expected = session->run(inputs);
   std::vector<std::thread> threads;
@@ -84,14 +87,14 @@ TEST(ParallelSession, RunsFromSeveralThreadsAtOnce) {
 TEST(ParallelSession, EndsARunThatIsCancelled) {
   auto session = Session::create(environment(), model_path("tiny_two_branches"),
                                  in_mode(ExecutionMode::kParallel));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   const std::vector<NamedValue> inputs = test::random_inputs(*session);
   const std::atomic<bool> cancelled{true};
   const auto outputs = session->run(inputs, {}, {.cancelled = &cancelled});
   EXPECT_EQ(outputs.status().code(), StatusCode::kCancelled);
   const RunOptions late = {.deadline = std::chrono::steady_clock::now()};
   EXPECT_EQ(session->run(inputs, {}, late).status().code(), StatusCode::kDeadlineExceeded);
-  EXPECT_TRUE(session->run(inputs).ok());
+  EXPECT_THAT(session->run(inputs), IsOk());
 }
 
 TEST(SessionProfile, IsWrittenOnceWhenItEnds) {
@@ -99,16 +102,16 @@ TEST(SessionProfile, IsWrittenOnceWhenItEnds) {
   SessionOptions options;
   options.enable_profiling(folder / "trace.json");
   auto session = Session::create(environment(), model_path("tiny_mlp"), options);
-  ASSERT_TRUE(session.ok());
-  ASSERT_TRUE(session->run(test::random_inputs(*session)).ok());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(session->run(test::random_inputs(*session)), IsOk());
   EXPECT_FALSE(std::filesystem::exists(folder / "trace.json"));
   const auto written = session->end_profiling();
-  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  ASSERT_THAT(written, IsOk());
   EXPECT_EQ(*written, folder / "trace.json");
   const std::string trace = test::read(*written);
   EXPECT_NE(trace.find("\"cat\":\"run\""), std::string::npos);
   EXPECT_EQ(session->end_profiling().status().code(), StatusCode::kInvalidArgument);
-  ASSERT_TRUE(session->run(test::random_inputs(*session)).ok());
+  ASSERT_THAT(session->run(test::random_inputs(*session)), IsOk());
   EXPECT_EQ(session->state().prepared().profiler->to_json(), trace);
 }
 
@@ -122,7 +125,7 @@ TEST(SessionProfile, IsWrittenWithTheEndOfTheSession) {
 
 TEST(SessionProfile, IsRefusedWhereNoneWasAskedFor) {
   auto session = Session::create(environment(), model_path("tiny_mlp"));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->end_profiling().status().code(), StatusCode::kInvalidArgument);
 }
 

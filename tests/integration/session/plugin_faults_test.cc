@@ -16,10 +16,12 @@
 #include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::plugin_faults_test {
 namespace {
 
+using test::IsOk;
 using test::LogCapture;
 using test::scripted;
 using test::TempDirectory;
@@ -107,7 +109,7 @@ class WholeLife {
     note(Session::create(faulty_environment(), file, profiled).status());
   }
 
-  // A node of an operator that the plugin defines, and that nobody takes.
+  // A node of an operator that the plugin defines, and that no provider takes.
   void explain() {
     graph::Model defined = test::model_of(graph::testing::GraphBuilder()
                                               .input("x", test::row_type(4))
@@ -210,7 +212,7 @@ class FaultyRunTest : public ::testing::TestWithParam<ExecutionMode> {
     options.set_execution_mode(GetParam());
     options.set_inter_op_num_threads(2);
     auto session = Session::create(faulty_environment(), model, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     {
       const Fault while_it_runs(fault);
       const auto failed = test::run(*session);
@@ -225,13 +227,13 @@ class FaultyRunTest : public ::testing::TestWithParam<ExecutionMode> {
 };
 
 TEST_P(FaultyRunTest, AComputationThatThrowsFailsOneRunByItsNode) {
-  EXPECT_TRUE(run_with("eph_computation_api.compute:throw").ok());
+  EXPECT_THAT(run_with("eph_computation_api.compute:throw"), IsOk());
   EXPECT_THAT(error_, AllOf(HasSubstr("EP_FAIL"), HasSubstr("Add"),
                             HasSubstr("compute of ScriptedExecutionProvider for Add")));
 }
 
 TEST_P(FaultyRunTest, ALoopThatThrowsFailsOneRunByItsNode) {
-  EXPECT_TRUE(run_with("eph_computation_api.compute:loop_throw").ok());
+  EXPECT_THAT(run_with("eph_computation_api.compute:loop_throw"), IsOk());
   EXPECT_THAT(error_, AllOf(HasSubstr("EP_FAIL"), HasSubstr("(thrown in a loop)"),
                             HasSubstr("compute of ScriptedExecutionProvider for ")));
 }

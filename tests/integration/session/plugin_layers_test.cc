@@ -14,11 +14,13 @@
 #include "host/manifest/platform.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::plugin_layers_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -51,7 +53,7 @@ class PluginLayers : public ::testing::Test {
       messages_.emplace_back(message.message);
     };
     auto created = Environment::create(options);
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     return std::move(created).value();
   }
   Environment open() { return open({test::fixture_directory("counting_layer")}); }
@@ -84,24 +86,24 @@ class PluginLayers : public ::testing::Test {
 
 TEST_F(PluginLayers, LieOverAllProvidersAndLeaveResultsAsTheyAre) {
   const auto plain = run(open(), test::with_dnnl());
-  ASSERT_TRUE(plain.ok()) << plain.status().to_string();
+  ASSERT_THAT(plain, IsOk());
   EXPECT_THAT(messages(), Not(Contains(HasSubstr("counting"))));
   const auto layered = run(open(), with("session.layers", "counting"));
-  ASSERT_TRUE(layered.ok()) << layered.status().to_string();
+  ASSERT_THAT(layered, IsOk());
   test::expect_close(*layered, *plain);
   EXPECT_THAT(messages(), AllOf(Contains(HasSubstr("counting layer: creates dnnl, 1 created")),
                                 Contains(HasSubstr("counting layer: creates cpu, 1 created"))));
 }
 
 TEST_F(PluginLayers, MayLieOverOneProviderOnly) {
-  ASSERT_TRUE(run(open(), with("session.layers.dnnl", "counting")).ok());
+  ASSERT_THAT(run(open(), with("session.layers.dnnl", "counting")), IsOk());
   EXPECT_THAT(messages(), AllOf(Contains(HasSubstr("counting layer: creates dnnl")),
                                 Not(Contains(HasSubstr("counting layer: creates cpu")))));
 }
 
 TEST_F(PluginLayers, AreNamedByTheEnvironmentVariable) {
   ::setenv("EPHOST_LAYERS", "counting", 1);
-  ASSERT_TRUE(run(open(), test::with_dnnl()).ok());
+  ASSERT_THAT(run(open(), test::with_dnnl()), IsOk());
   EXPECT_THAT(messages(), Contains(HasSubstr("counting layer: creates dnnl")));
 }
 
@@ -112,7 +114,7 @@ TEST_F(PluginLayers, AreOrderedWithThoseOfTheHost) {
     SessionOptions options = with("session.layers", layers);
     options.add_config_entry("session.trace.file", file.string());
     const auto outputs = run(open(), options);
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     return test::read(file);
   };
   const std::string above = trace_of("trace;counting");
@@ -124,7 +126,7 @@ TEST_F(PluginLayers, AreOrderedWithThoseOfTheHost) {
 TEST_F(PluginLayers, AreWatchedByTheLayerThatValidates) {
   for (const char* layers : {"validate;counting", "counting;validate"}) {
     const auto outputs = run(open(), with("session.layers", layers));
-    ASSERT_TRUE(outputs.ok()) << layers << ": " << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk()) << layers;
   }
   EXPECT_THAT(messages(), Not(Contains(HasSubstr("validation: "))));
 }
@@ -133,7 +135,7 @@ TEST_F(PluginLayers, AreReleasedAndUnloadedWithTheSession) {
   const Environment environment = open();
   {
     const auto session = create(environment, with("session.layers", "counting"));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_TRUE(is_mapped("libcounting_layer.so"));
     EXPECT_THAT(messages(), Not(Contains(HasSubstr("releases"))));
   }
@@ -172,7 +174,7 @@ TEST_F(PluginLayers, AreListedWithoutAProvider) {
   const InstalledPlugin& layer = plugins.back();
   EXPECT_EQ(layer.name, "counting");
   EXPECT_EQ(layer.provider, "");
-  EXPECT_TRUE(environment.check_loadable(layer).ok());
+  EXPECT_THAT(environment.check_loadable(layer), IsOk());
 }
 
 TEST_F(PluginLayers, FailTheSessionWhereTheyFail) {
@@ -205,14 +207,14 @@ TEST_F(PluginLayers, AreOfTheHighestVersionThatWorks) {
   const std::filesystem::path library = test::copy_fixture("next_counting_layer", next);
   const std::filesystem::path first = test::fixture_directory("counting_layer");
   const auto session = create(open({first, next}), with("session.layers", "counting"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(is_mapped("libnext_counting_layer.so"));
   EXPECT_FALSE(is_mapped("libcounting_layer.so"));
 
   std::filesystem::copy(next, folder() / "broken", std::filesystem::copy_options::recursive);
   test::write_bytes(folder() / "broken" / library.filename(), "no library");
   const auto other = create(open({first, folder() / "broken"}), with("session.layers", "counting"));
-  ASSERT_TRUE(other.ok()) << other.status().to_string();
+  ASSERT_THAT(other, IsOk());
   EXPECT_TRUE(is_mapped("libcounting_layer.so"));
   EXPECT_THAT(messages(), Contains(AllOf(HasSubstr("counting: version 1.1.0 of"),
                                          HasSubstr("is passed over for version 1.0.0"))));
@@ -223,7 +225,7 @@ TEST_F(PluginLayers, ArePartOfTheKeyOfACacheStore) {
   const auto outcome = [&](SessionOptions options) {
     options.add_config_entry("ep.cache_dir", (folder() / "store").string());
     const auto session = create(open(), options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return session.ok() ? session->cache_use().outcome : CacheUse::Outcome::kUncached;
   };
   EXPECT_EQ(outcome(test::with_dnnl()), CacheUse::Outcome::kMiss);

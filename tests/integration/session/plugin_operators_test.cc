@@ -8,11 +8,13 @@
 #include "host/session/tools/inspect_plugin.h"
 #include "host/session/tools/partition_model.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::plugin_operators_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -58,11 +60,11 @@ class PluginOperatorsSession : public ::testing::Test {
 
   std::vector<float> run(const std::filesystem::path& model, const SessionOptions& options) {
     auto session = Session::create(environment_, model, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     if (!session.ok()) return {};
     const std::vector<float> x = {1, -2, 3};
     const auto outputs = session->run(std::vector<NamedValue>{{"x", *Value::of<float>({3}, x)}});
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     if (!outputs.ok()) return {};
     const auto elements = outputs->front().elements<float>();
     return {elements.begin(), elements.end()};
@@ -74,7 +76,7 @@ class PluginOperatorsSession : public ::testing::Test {
 
 TEST_F(PluginOperatorsSession, KnowsTypesVersionsAndDefaults) {
   const auto prepared = prepare(save(), with({"vendor"}));
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   const graph::Graph& graph = prepared->model.graph;
   EXPECT_EQ(graph.nodes[1].since_version, 1);
   EXPECT_EQ(std::get<float>(*graph.nodes[1].attribute("factor")), 2);
@@ -111,14 +113,14 @@ TEST_F(PluginOperatorsSession, ChecksNothingWithoutThePlugin) {
     node.attributes.push_back({"factor", int64_t{2}});
   });
   const auto prepared = prepare(model, {});
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   EXPECT_EQ(prepared->model.graph.nodes[1].since_version, 2);
 }
 
 TEST_F(PluginOperatorsSession, AsksNoPluginAboutModelsOfOnnxAlone) {
   const auto model = test::save(folder_, test::scripted_model());
   const auto prepared = prepare(model, with({"vendor"}));
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   EXPECT_EQ(prepared->operators, nullptr);
 }
 
@@ -152,7 +154,7 @@ TEST_F(PluginOperatorsSession, AsksThePluginForShapes) {
     return test::save(folder_, model, std::to_string(size.size()) + ".onnx");
   };
   const auto prepared = prepare(window({4, 5}), with({"vendor"}));
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   const graph::Graph& graph = prepared->model.graph;
   EXPECT_EQ(graph::to_string(graph.values[graph.find_value("y")].type, {}), "float[4,5]");
   std::vector<int64_t> many(2000, 1);  // more than goes to a worker unasked
@@ -170,7 +172,7 @@ TEST_F(PluginOperatorsSession, AsksThePluginForShapes) {
 
 TEST_F(PluginOperatorsSession, ReportsWhoDefinesWhat) {
   const auto report = partition_model(environment_, save(), with({"vendor"}));
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   ASSERT_EQ(report->plugin_operators.size(), 1U);
   const PluginOperator& used = report->plugin_operators[0];
   EXPECT_EQ(used.op_type, "Scale");
@@ -182,8 +184,8 @@ TEST_F(PluginOperatorsSession, ReportsWhoDefinesWhat) {
 
 TEST_F(PluginOperatorsSession, AreDescribedWithTheirPlugin) {
   const auto plugin = inspect_plugin(environment_, "vendor");
-  ASSERT_TRUE(plugin.ok()) << plugin.status().to_string();
-  ASSERT_TRUE(plugin->operators_status.ok());
+  ASSERT_THAT(plugin, IsOk());
+  ASSERT_THAT(plugin->operators_status, IsOk());
   ASSERT_EQ(plugin->operators.size(), 6U);
   const OperatorDescription& scale = plugin->operators[0];
   EXPECT_EQ(scale.op_type, "Scale");

@@ -6,11 +6,13 @@
 #include <thread>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::plugin_registration_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -35,30 +37,33 @@ class PluginRegistration : public ::testing::Test {
 TEST_F(PluginRegistration, AddsAPluginForLaterSessions) {
   EXPECT_EQ(create().status().code(), StatusCode::kNotFound);
   const Status added = environment_.register_execution_provider_library(scripted_manifest());
-  ASSERT_TRUE(added.ok()) << added.to_string();
+  ASSERT_THAT(added, IsOk());
   EXPECT_EQ(installed("scripted"), 1U);
   test::expect_runs(create(), test::expected_outputs(model_));
   const auto devices = environment_.devices();
-  ASSERT_TRUE(devices.ok());
+  ASSERT_THAT(devices, IsOk());
   EXPECT_TRUE(std::ranges::any_of(
       devices->devices, [](const EpDevice& device) { return device.provider_name == "scripted"; }));
 }
 
 TEST_F(PluginRegistration, SessionsLiveOnWithoutIt) {
-  ASSERT_TRUE(environment_.register_execution_provider_library(scripted_manifest(), "mine").ok());
+  ASSERT_THAT(environment_.register_execution_provider_library(scripted_manifest(), "mine"),
+              IsOk());
   auto session = create();
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const Status removed = environment_.unregister_execution_provider_library("mine");
-  ASSERT_TRUE(removed.ok()) << removed.to_string();
+  ASSERT_THAT(removed, IsOk());
   EXPECT_EQ(installed("scripted"), 0U);
   EXPECT_EQ(create().status().code(), StatusCode::kNotFound);
   test::expect_runs(std::move(session), test::expected_outputs(model_));
-  ASSERT_TRUE(environment_.register_execution_provider_library(scripted_manifest(), "mine").ok());
-  EXPECT_TRUE(create().ok());
+  ASSERT_THAT(environment_.register_execution_provider_library(scripted_manifest(), "mine"),
+              IsOk());
+  EXPECT_THAT(create(), IsOk());
 }
 
 TEST_F(PluginRegistration, RefusesANameThatIsTaken) {
-  ASSERT_TRUE(environment_.register_execution_provider_library(scripted_manifest(), "mine").ok());
+  ASSERT_THAT(environment_.register_execution_provider_library(scripted_manifest(), "mine"),
+              IsOk());
   const Status refused = environment_.register_execution_provider_library(
       test::fixture_directory("good") / "good.yaml", "mine");
   EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
@@ -66,7 +71,7 @@ TEST_F(PluginRegistration, RefusesANameThatIsTaken) {
 }
 
 TEST_F(PluginRegistration, RefusesWhatTheEnvironmentHasAlready) {
-  ASSERT_TRUE(environment_.register_execution_provider_library(scripted_manifest()).ok());
+  ASSERT_THAT(environment_.register_execution_provider_library(scripted_manifest()), IsOk());
   const Status again =
       environment_.register_execution_provider_library(scripted_manifest(), "again");
   EXPECT_EQ(again.code(), StatusCode::kInvalidArgument);
@@ -81,9 +86,9 @@ TEST_F(PluginRegistration, RefusesWhatTheEnvironmentHasAlready) {
 TEST_F(PluginRegistration, FindsTheManifestBesideALibrary) {
   const fs::path library = test::fixture_directory("good") / "libgood.so";
   const Status added = environment_.register_execution_provider_library(library);
-  ASSERT_TRUE(added.ok()) << added.to_string();
+  ASSERT_THAT(added, IsOk());
   EXPECT_EQ(installed("fixture"), 1U);
-  EXPECT_TRUE(environment_.unregister_execution_provider_library("fixture").ok());
+  EXPECT_THAT(environment_.unregister_execution_provider_library("fixture"), IsOk());
 }
 
 TEST_F(PluginRegistration, RefusesALibraryWithoutOneManifest) {
@@ -126,11 +131,12 @@ TEST_F(PluginRegistration, TellsWhatIsWrongWithThePluginAndTakesItOnceItIsRepair
   fs::remove(library);
   test::write_bytes(library, bytes);
   const Status added = environment_.register_execution_provider_library(manifest);
-  EXPECT_TRUE(added.ok()) << added.to_string();
+  EXPECT_THAT(added, IsOk());
 }
 
 TEST_F(PluginRegistration, NamesTheOthersWhereOneIsNotRegistered) {
-  ASSERT_TRUE(environment_.register_execution_provider_library(scripted_manifest(), "mine").ok());
+  ASSERT_THAT(environment_.register_execution_provider_library(scripted_manifest(), "mine"),
+              IsOk());
   const Status refused = environment_.unregister_execution_provider_library("scripted");
   EXPECT_EQ(refused.code(), StatusCode::kNotFound);
   EXPECT_THAT(refused.message(), HasSubstr("registered are: \"mine\""));
@@ -141,15 +147,15 @@ TEST_F(PluginRegistration, GoesOnWhileSessionsAreCreated) {
   std::atomic<bool> is_ending{false};
   std::thread registering([&] {
     for (int i = 0; i < 30; ++i) {
-      EXPECT_TRUE(environment_.register_execution_provider_library(scripted_manifest()).ok());
-      EXPECT_TRUE(environment_.unregister_execution_provider_library("scripted").ok());
+      EXPECT_THAT(environment_.register_execution_provider_library(scripted_manifest()), IsOk());
+      EXPECT_THAT(environment_.unregister_execution_provider_library("scripted"), IsOk());
     }
     is_ending = true;
   });
   do {
     auto session = create();
     EXPECT_TRUE(session.ok() || session.status().code() == StatusCode::kNotFound);
-    EXPECT_TRUE(!session.ok() || test::run(*session).ok());
+    if (session.ok()) EXPECT_THAT(test::run(*session), IsOk());
     EXPECT_GE(environment_.plugins().size(), 2U);
   } while (!is_ending);
   registering.join();

@@ -29,7 +29,7 @@ class InstalledPlugins {
     const fs::path library = test::copy_fixture(fixture, path() / fixture);
     return {library, path() / fixture / (fixture + ".yaml")};
   }
-  // Adds a plugin whose manifest states version 2.0.0.
+  // Adds a plugin whose manifest declares version 2.0.0.
   Files install_as_2(const std::string& fixture) {
     Files files = install(fixture);
     replace_in(files.manifest, "version: 1.2.3", "version: 2.0.0");

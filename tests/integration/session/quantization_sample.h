@@ -9,6 +9,7 @@
 
 #include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::test {
 
@@ -39,15 +40,15 @@ class QuantizationSession : public ::testing::Test {
   std::vector<std::string> operators_at(session::Stage stage, const SessionOptions& options = {}) {
     const auto prepared =
         session::prepare_model(scripted_environment(), {model_, {}}, options, stage);
-    EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
+    EXPECT_THAT(prepared, IsOk());
     return prepared.ok() ? operators_of(prepared->model.graph) : std::vector<std::string>();
   }
   std::vector<Value> run(const SessionOptions& options = {}) {
     auto session = Session::create(scripted_environment(), model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     if (!session.ok()) return {};
     auto outputs = test::run(*session);
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     return outputs.ok() ? std::move(outputs).value() : std::vector<Value>();
   }
 

@@ -2,6 +2,7 @@
 // provider takes.
 
 #include "tests/integration/session/quantization_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::quantization_test {
 namespace {
@@ -10,6 +11,7 @@ using graph::Shape;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
 using test::bytes;
+using test::IsOk;
 using test::kFormer;
 using test::operators_of;
 using test::scalar;
@@ -24,7 +26,7 @@ class Quantization : public test::QuantizationSession {};
 TEST_F(Quantization, ReachesTheProvidersAsItIs) {
   save_product();
   const auto result = partition_model(scripted_environment(), model_, scripted());
-  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  ASSERT_THAT(result, IsOk());
   std::vector<std::string> owners;
   for (const PartitionedNode& node : result->graphs[0].nodes) {
     owners.push_back(node.op + " " + node.provider);
@@ -107,7 +109,7 @@ TEST_F(Quantization, IsWrittenIntoContextModelsAsItWas) {
   compilation.output_model_path = folder_ / "model_ctx.onnx";
   const SessionOptions options = scripted({{"claim", "fuse:Relu"}});
   const auto compiled = compile_model(scripted_environment(), options, compilation);
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   const std::vector<Value> expected = run();
   SessionOptions cached = options;
   cached.add_config_entry("ep.context_enable", "1");
@@ -189,7 +191,7 @@ TEST_F(Quantization, OfBodiesBecomesOperatorsOnIntegersToo) {
   for (const SessionOptions& options : {SessionOptions(), scripted()}) {
     const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
                                                  session::Stage::kPlanned);
-    ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+    ASSERT_THAT(prepared, IsOk());
     ASSERT_EQ(prepared->graphs().size(), 5u);
     const std::vector<std::string> formed = {"QuantizeLinear", "QLinearMatMul", "DequantizeLinear"};
     for (const session::PreparedGraph* graph : prepared->graphs()) {
@@ -220,7 +222,7 @@ TEST_F(Quantization, AnnotationsOfTheModelStayInContextModels) {
   compilation.input_model_path = test::save(folder_, test::model_of(std::move(graph)));
   compilation.output_model_path = folder_ / "model_ctx.onnx";
   const auto compiled = compile_model(scripted_environment(), scripted(), compilation);
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   const graph::Graph written = test::import_file(compilation.output_model_path).graph;
   EXPECT_THAT(operators_of(written), ElementsAre("Abs", "EPContext"));
   ASSERT_EQ(written.annotations.size(), 1u);

@@ -7,11 +7,13 @@
 
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::reports_test {
 namespace {
 
+using test::IsOk;
 using test::model_path;
 using test::with_dnnl;
 using ::testing::HasSubstr;
@@ -20,9 +22,9 @@ using ::testing::Not;
 
 TEST(InspectPlugin, DescribesDevicesOptionsAndKernels) {
   const auto plugin = inspect_plugin(test::environment(), "cpu");
-  ASSERT_TRUE(plugin.ok()) << plugin.status().to_string();
+  ASSERT_THAT(plugin, IsOk());
   EXPECT_EQ(plugin->plugin.provider, "CPUExecutionProvider");
-  EXPECT_TRUE(plugin->provider_status.ok());
+  EXPECT_THAT(plugin->provider_status, IsOk());
   EXPECT_FALSE(plugin->compiles);
   EXPECT_THAT(plugin->devices, Not(IsEmpty()));
   EXPECT_TRUE(std::ranges::any_of(plugin->options, [](const OptionDescription& option) {
@@ -36,7 +38,7 @@ TEST(InspectPlugin, DescribesDevicesOptionsAndKernels) {
 
 TEST(InspectPlugin, FindsAPluginByItsManifest) {
   const auto plugin = inspect_plugin(test::environment(), EPHOST_PLUGINS "/dnnl.yaml");
-  ASSERT_TRUE(plugin.ok()) << plugin.status().to_string();
+  ASSERT_THAT(plugin, IsOk());
   EXPECT_EQ(plugin->plugin.name, "dnnl");
   EXPECT_TRUE(plugin->compiles);
   EXPECT_TRUE(plugin->writes_context);
@@ -64,8 +66,8 @@ TEST(EnvironmentReport, SaysWhereEachSearchedDirectoryComesFrom) {
 
 TEST(PartitionModel, ReportsPartitionsAndKernelNodes) {
   const auto model = partition_model(test::environment(), model_path("tiny_cnn"), with_dnnl());
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_TRUE(model->coverage.ok());
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(model->coverage, IsOk());
   const GraphPartitioning& graph = model->graphs.front();
   ASSERT_THAT(graph.partitions, Not(IsEmpty()));
   const PartitionReport& partition = graph.partitions.front();
@@ -79,7 +81,7 @@ TEST(PartitionModel, ReportsPartitionsAndKernelNodes) {
 
 TEST(PartitionModel, LinksNodesToThoseThatReadTheirOutputs) {
   const auto model = partition_model(test::environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_THAT(model, IsOk());
   size_t edges = 0;
   for (const PartitionedNode& node : model->graphs.front().nodes) edges += node.successors.size();
   EXPECT_GE(edges, model->graphs.front().nodes.size() - 1);
@@ -92,7 +94,7 @@ TEST(PartitionModel, PassesOnTheErrorsOfReadingTheModel) {
 
 TEST(PlanModel, PlacesValuesInBlocksWithoutExceedingTheirPeak) {
   const auto plans = plan_model(test::environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(plans.ok()) << plans.status().to_string();
+  ASSERT_THAT(plans, IsOk());
   const GraphPlan& plan = plans->front();
   ASSERT_EQ(plan.blocks.size(), 1U);
   EXPECT_EQ(plan.blocks[0].memory, "host");
@@ -106,7 +108,7 @@ TEST(PlanModel, PlacesValuesInBlocksWithoutExceedingTheirPeak) {
 
 TEST(PlanModel, NamesTheProviderOfEachStep) {
   const auto plans = plan_model(test::environment(), model_path("tiny_cnn"), with_dnnl());
-  ASSERT_TRUE(plans.ok()) << plans.status().to_string();
+  ASSERT_THAT(plans, IsOk());
   const GraphPlan& plan = plans->front();
   EXPECT_TRUE(std::ranges::any_of(plan.steps, [&](const PlannedStep& step) {
     return !step.partition.empty() && plan.providers[step.provider] == plan.providers.front();
@@ -115,7 +117,7 @@ TEST(PlanModel, NamesTheProviderOfEachStep) {
 
 TEST(SessionReport, ListsProvidersWithTheirLibraries) {
   const auto session = Session::create(test::environment(), model_path("tiny_cnn"), with_dnnl());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<SessionProvider> providers = session->providers();
   ASSERT_EQ(providers.size(), 2U);
   EXPECT_EQ(providers[1].name, "CPUExecutionProvider");
@@ -124,16 +126,16 @@ TEST(SessionReport, ListsProvidersWithTheirLibraries) {
 
 TEST(SessionReport, StatesThePlannedMemory) {
   const auto session = Session::create(test::environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const auto plans = plan_model(test::environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(plans.ok());
+  ASSERT_THAT(plans, IsOk());
   ASSERT_EQ(session->planned_memory().size(), 1U);
   EXPECT_EQ(session->planned_memory()[0].peak_bytes, plans->front().blocks[0].peak_bytes);
 }
 
 TEST(SessionReport, RefusesAnOutputFileThatIsTheModel) {
   const auto session = Session::create(test::environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const Status status = session->check_output_file(model_path("tiny_cnn"), "the output");
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("the output"));
@@ -142,8 +144,8 @@ TEST(SessionReport, RefusesAnOutputFileThatIsTheModel) {
 TEST(SessionReport, AllowsAnOutputFileOfItsOwn) {
   const test::TempDirectory folder;
   const auto session = Session::create(test::environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
-  EXPECT_TRUE(session->check_output_file(folder / "y.npy", "the output").ok());
+  ASSERT_THAT(session, IsOk());
+  EXPECT_THAT(session->check_output_file(folder / "y.npy", "the output"), IsOk());
 }
 
 class VerifyContext : public ::testing::Test {
@@ -153,7 +155,7 @@ class VerifyContext : public ::testing::Test {
     compilation.input_model_path = model_path("tiny_cnn");
     compilation.output_model_path = model_;
     const auto report = compile_model(test::environment(), with_dnnl(), compilation);
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
   }
 
   test::TempDirectory folder_;
@@ -162,7 +164,7 @@ class VerifyContext : public ::testing::Test {
 
 TEST_F(VerifyContext, FindsNoProblemInWhatWasJustCompiled) {
   const auto report = verify_context(test::environment(), model_);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->problems, IsEmpty());
   EXPECT_THAT(report->unchecked, IsEmpty());
   ASSERT_THAT(report->nodes, Not(IsEmpty()));
@@ -177,7 +179,7 @@ TEST_F(VerifyContext, ReportsADamagedPayloadAsAProblem) {
   bytes.back() = static_cast<char>(~bytes.back());
   test::write(binary, bytes);
   const auto report = verify_context(test::environment(), model_);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->problems, Not(IsEmpty()));
 }
 
@@ -186,7 +188,7 @@ TEST_F(VerifyContext, LeavesProvidersAloneWhereTheyAreToBeIgnored) {
   none.search_default_directories = false;
   const auto report = verify_context(*Environment::create(none), model_,
                                      {.providers = VerifyContextOptions::Providers::kIgnore});
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->problems, IsEmpty());
   EXPECT_THAT(report->sources, IsEmpty());
 }
@@ -202,7 +204,7 @@ class CacheMaintenance : public ::testing::Test {
     SessionOptions options = with_dnnl();
     options.add_config_entry("ep.cache_dir", folder_.path().string());
     const auto session = Session::create(test::environment(), model_path("tiny_cnn"), options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     key_ = session->cache_use().key;
   }
 
@@ -212,7 +214,7 @@ class CacheMaintenance : public ::testing::Test {
 
 TEST_F(CacheMaintenance, ListsAnEntryWithWhatItsKeyIsMadeOf) {
   const auto items = list_cache(folder_.path());
-  ASSERT_TRUE(items.ok()) << items.status().to_string();
+  ASSERT_THAT(items, IsOk());
   ASSERT_EQ(items->size(), 1U);
   EXPECT_EQ(items->front().item.key, key_);
   EXPECT_EQ(items->front().item.state, CacheItem::State::kEntry);
@@ -222,10 +224,10 @@ TEST_F(CacheMaintenance, ListsAnEntryWithWhatItsKeyIsMadeOf) {
 
 TEST_F(CacheMaintenance, FindsADamagedEntry) {
   const auto items = list_cache(folder_.path());
-  ASSERT_TRUE(items.ok());
+  ASSERT_THAT(items, IsOk());
   test::write(items->front().item.folder / "model_ctx.onnx", "damaged");
   const auto checks = verify_cache(folder_.path());
-  ASSERT_TRUE(checks.ok()) << checks.status().to_string();
+  ASSERT_THAT(checks, IsOk());
   ASSERT_EQ(checks->size(), 1U);
   EXPECT_THAT(checks->front().problems, Not(IsEmpty()));
 }
@@ -237,18 +239,18 @@ TEST_F(CacheMaintenance, VerifiesNothingWhereOthersMayForge) {
   EXPECT_EQ(checks.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(checks.status().message(), HasSubstr("has the mode 0777"));
   EXPECT_EQ(list_cache(folder_.path())->size(), 1U);
-  EXPECT_TRUE(clear_cache(folder_.path()).ok());
+  EXPECT_THAT(clear_cache(folder_.path()), IsOk());
 }
 
 TEST_F(CacheMaintenance, PrunesWhatExceedsTheLimit) {
   const auto removal = prune_cache(folder_.path(), {.max_bytes = 1});
-  ASSERT_TRUE(removal.ok()) << removal.status().to_string();
+  ASSERT_THAT(removal, IsOk());
   ASSERT_EQ(removal->removed.size(), 1U);
   EXPECT_EQ(removal->removed[0].key, key_);
 }
 
 TEST_F(CacheMaintenance, ClearsEverythingThatIsNotInUse) {
-  ASSERT_TRUE(clear_cache(folder_.path()).ok());
+  ASSERT_THAT(clear_cache(folder_.path()), IsOk());
   EXPECT_THAT(*list_cache(folder_.path()), IsEmpty());
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::test {
 
@@ -19,7 +20,7 @@ inline Environment environment() {
   options.plugin_directories = {EPHOST_PLUGINS};
   options.search_default_directories = false;
   auto created = Environment::create(options);
-  EXPECT_TRUE(created.ok()) << created.status().to_string();
+  EXPECT_THAT(created, IsOk());
   return std::move(created).value();
 }
 

@@ -19,6 +19,7 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -29,7 +30,7 @@ inline Environment scripted_environment(const std::filesystem::path& plugins) {
   options.plugin_directories = {plugins, EPHOST_PLUGINS};
   options.search_default_directories = false;
   auto created = Environment::create(options);
-  EXPECT_TRUE(created.ok()) << created.status().to_string();
+  EXPECT_THAT(created, IsOk());
   return std::move(created).value();
 }
 inline Environment scripted_environment() {
@@ -80,7 +81,8 @@ inline std::filesystem::path save(const TempDirectory& folder, const graph::Mode
                                   const std::string& weights = "") {
   std::filesystem::path path = folder / name;
   const auto exported = onnx_io::export_model(model, {.external_file_name = weights});
-  EXPECT_TRUE(exported.ok() && exported->write(path).ok());
+  EXPECT_THAT(exported, IsOk());
+  if (exported.ok()) EXPECT_THAT(exported->write(path), IsOk());
   return path;
 }
 
@@ -91,21 +93,21 @@ inline Result<std::vector<Value>> run(Session& session) {
 // The outputs of the model on the CPU provider alone.
 inline std::vector<Value> expected_outputs(const std::filesystem::path& model) {
   auto session = Session::create(scripted_environment(), model);
-  EXPECT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(session, IsOk());
   return std::move(run(*session)).value();
 }
 
 // Whether the model can be loaded and gives these outputs.
 inline void expect_runs(Result<Session> session, const std::vector<Value>& expected) {
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const auto outputs = run(*session);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   expect_close(*outputs, expected);
 }
 
 inline graph::Model import_file(const std::filesystem::path& model) {
   auto imported = onnx_io::import_model(model);
-  EXPECT_TRUE(imported.ok()) << imported.status().to_string();
+  EXPECT_THAT(imported, IsOk());
   return std::move(imported).value();
 }
 

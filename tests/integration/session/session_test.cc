@@ -7,18 +7,20 @@
 #include "host/session/creation/pipeline.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::session_test {
 namespace {
 
 using test::environment;
+using test::IsOk;
 using test::model_path;
 using test::with_dnnl;
 
 TEST(Session, AppendsTheCpuProviderWhereItIsMissing) {
   const auto prepared = session::prepare_model(environment(), {model_path("tiny_cnn"), {}},
                                                with_dnnl(), session::Stage::kPartitioned);
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+  ASSERT_THAT(prepared, IsOk());
   EXPECT_EQ(prepared->main.partitioning.providers,
             (std::vector<std::string>{"DnnlExecutionProvider", "CPUExecutionProvider"}));
 }
@@ -29,15 +31,15 @@ TEST(Session, GivesTheSameOutputsWithAndWithoutDnnl) {
     SCOPED_TRACE(model);
     const auto plain = test::run_model(model_path(model), {});
     const auto fused = test::run_model(model_path(model), with_dnnl());
-    ASSERT_TRUE(plain.ok()) << plain.status().to_string();
-    ASSERT_TRUE(fused.ok()) << fused.status().to_string();
+    ASSERT_THAT(plain, IsOk());
+    ASSERT_THAT(fused, IsOk());
     test::expect_close(*fused, *plain);
   }
 }
 
 TEST(Session, DescribesInputsAndOutputs) {
   const auto session = Session::create(environment(), model_path("tiny_dynamic"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const ValueDescription& input = session->inputs().front();
   EXPECT_EQ(input.element_type, ElementType::kFloat);
   ASSERT_TRUE(input.has_shape);
@@ -49,24 +51,24 @@ TEST(Session, RunsAModelFromMemory) {
   const std::string bytes = test::read(model_path("tiny_cnn"));
   auto session = Session::create(environment(),
                                  ModelBytes{std::as_bytes(std::span(bytes.data(), bytes.size()))});
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const auto outputs = session->run(test::random_inputs(*session));
-  ASSERT_TRUE(outputs.ok());
+  ASSERT_THAT(outputs, IsOk());
   test::expect_close(*outputs, *test::run_model(model_path("tiny_cnn"), {}));
 }
 
 TEST(Session, ReturnsTheOutputsThatAreAskedFor) {
   auto session = Session::create(environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   const std::vector<std::string> names = {session->outputs().back().name};
   const auto outputs = session->run(test::random_inputs(*session), names);
-  ASSERT_TRUE(outputs.ok());
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_EQ(outputs->size(), 1U);
 }
 
 TEST(Session, NamesInputsAndOutputsThatDoNotExist) {
   auto session = Session::create(environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   const std::vector<NamedValue> inputs = {{"nonsense", Value()}};
   EXPECT_NE(session->run(inputs).status().message().find("the model has no input \"nonsense\""),
             std::string::npos);
@@ -81,10 +83,10 @@ TEST(Session, NamesInputsAndOutputsThatDoNotExist) {
 TEST(Session, FollowsAnOpenBatch) {
   for (const SessionOptions& options : {SessionOptions(), with_dnnl()}) {
     auto session = Session::create(environment(), model_path("tiny_dynamic"), options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     for (const int64_t batch : {1, 3, 1, 2, 3}) {
       const auto outputs = session->run(test::random_inputs(*session, batch));
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       EXPECT_EQ(outputs->front().shape()[0], batch);
     }
   }
@@ -93,7 +95,7 @@ TEST(Session, FollowsAnOpenBatch) {
 TEST(Session, RunsFromSeveralThreadsAtOnce) {
   for (const SessionOptions& options : {SessionOptions(), with_dnnl()}) {
     auto session = Session::create(environment(), model_path("tiny_residual"), options);
-    ASSERT_TRUE(session.ok());
+    ASSERT_THAT(session, IsOk());
     const std::vector<NamedValue> inputs = test::random_inputs(*session);
     const auto expected = session->run(inputs);
     std::vector<std::thread> threads;
@@ -101,7 +103,7 @@ TEST(Session, RunsFromSeveralThreadsAtOnce) {
       threads.emplace_back([&] {
         for (int round = 0; round < 10; ++round) {
           const auto outputs = session->run(inputs);
-          ASSERT_TRUE(outputs.ok());
+          ASSERT_THAT(outputs, IsOk());
           test::expect_close(*outputs, *expected);
         }
       });
@@ -112,22 +114,23 @@ TEST(Session, RunsFromSeveralThreadsAtOnce) {
 
 TEST(Session, KeepsBoundOutputsFromRunToRun) {
   auto session = Session::create(environment(), model_path("tiny_cnn"), with_dnnl());
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   auto binding = session->create_binding();
-  ASSERT_TRUE(binding.ok());
+  ASSERT_THAT(binding, IsOk());
   for (NamedValue& input : test::random_inputs(*session)) {
-    ASSERT_TRUE(binding->bind_input(input.name, std::move(input.value)).ok());
+    ASSERT_THAT(binding->bind_input(input.name, std::move(input.value)), IsOk());
   }
-  ASSERT_TRUE(session->run(*binding).ok());
+  ASSERT_THAT(session->run(*binding), IsOk());
   const std::byte* const memory = binding->outputs()[0].bytes().data();
-  ASSERT_TRUE(session->run(*binding).ok());
+  ASSERT_THAT(session->run(*binding), IsOk());
   EXPECT_EQ(binding->outputs()[0].bytes().data(), memory);
 }
 
 TEST(Session, RefusesABindingOfAnotherSession) {
   auto one = Session::create(environment(), model_path("tiny_cnn"));
   auto two = Session::create(environment(), model_path("tiny_cnn"));
-  ASSERT_TRUE(one.ok() && two.ok());
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(two, IsOk());
   auto binding = one->create_binding();
   EXPECT_EQ(two->run(*binding).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(binding->bind_input("nonsense", Value()).code(), StatusCode::kNotFound);
@@ -142,7 +145,7 @@ TEST(Session, WorksWithoutMemoryPatternAndWithoutReuse) {
       SessionOptions options;
       options.enable_mem_pattern(pattern).enable_mem_reuse(reuse);
       const auto outputs = test::run_model(model_path("tiny_residual"), options);
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       test::expect_close(*outputs, *expected);
     }
   }

@@ -8,6 +8,7 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::weight_sharing_test {
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::environment;
 using test::expect_close;
+using test::IsOk;
 using test::random_inputs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -63,7 +65,7 @@ void compile_group(const std::vector<fs::path>& models) {
   const Environment shared = environment();
   for (const fs::path& model : models) {
     const auto session = Session::create(shared, model, generating(model == models.back()));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
   }
   for (const fs::path& model : models) fs::remove(model);
 }
@@ -74,7 +76,7 @@ std::vector<Value> expected_of(std::string_view source) {
 
 void expect_runs_like(Session& session, std::string_view source) {
   const auto outputs = session.run(random_inputs(session));
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   expect_close(*outputs, expected_of(source));
 }
 
@@ -82,15 +84,15 @@ TEST(WeightSharing, TheLastSessionWritesOneBinaryForAllModels) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp", "tiny_cnn"});
   const Environment shared = environment();
-  ASSERT_TRUE(Session::create(shared, models[0], generating()).ok());
-  ASSERT_TRUE(Session::create(shared, models[1], generating()).ok());
+  ASSERT_THAT(Session::create(shared, models[0], generating()), IsOk());
+  ASSERT_THAT(Session::create(shared, models[1], generating()), IsOk());
   EXPECT_THAT(files_in(folder.path()), UnorderedElementsAre("a.onnx", "b.onnx", "c.onnx"));
   ASSERT_EQ(shared.session_groups().size(), 1U);
   EXPECT_THAT(shared.session_groups()[0].unwritten_models,
               ElementsAre(context_of(models[0]), context_of(models[1])));
 
   auto last = Session::create(shared, models[2], generating(true));
-  ASSERT_TRUE(last.ok()) << last.status().to_string();
+  ASSERT_THAT(last, IsOk());
   EXPECT_THAT(files_in(folder.path()),
               UnorderedElementsAre("a.onnx", "b.onnx", "c.onnx", "a_ctx.onnx", "b_ctx.onnx",
                                    "c_ctx.onnx", "a_dnnl.bin"));
@@ -126,21 +128,21 @@ TEST(WeightSharing, TheFirstSessionLoadsTheBinaryForAll) {
   compile_group(models);
   const Environment shared = environment();
   auto first = Session::create(shared, context_of(models[0]), sharing());
-  ASSERT_TRUE(first.ok()) << first.status().to_string();
+  ASSERT_THAT(first, IsOk());
   ASSERT_EQ(shared.session_groups().size(), 1U);
   EXPECT_EQ(shared.session_groups()[0].waiting_partitions.size(), 2U);
 
   // The other sessions do not open the file again.
   fs::remove(folder / "a_dnnl.bin");
   auto second = Session::create(shared, context_of(models[1]), sharing());
-  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  ASSERT_THAT(second, IsOk());
   EXPECT_EQ(shared.session_groups()[0].waiting_partitions.size(), 1U);
   // Partitions that were taken are no longer in the workspace.
   const auto again = Session::create(shared, context_of(models[1]), sharing());
   EXPECT_EQ(again.status().code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(again.status().message(), HasSubstr("a_dnnl.bin"));
   auto third = Session::create(shared, context_of(models[2]), sharing());
-  ASSERT_TRUE(third.ok()) << third.status().to_string();
+  ASSERT_THAT(third, IsOk());
   EXPECT_THAT(shared.session_groups()[0].waiting_partitions, IsEmpty());
 
   expect_runs_like(*first, "tiny_cnn");
@@ -153,13 +155,13 @@ TEST(WeightSharing, AReplacedBinaryIsLoadedAgain) {
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp"});
   compile_group(models);
   const Environment shared = environment();
-  ASSERT_TRUE(Session::create(shared, context_of(models[0]), sharing()).ok());
+  ASSERT_THAT(Session::create(shared, context_of(models[0]), sharing()), IsOk());
   for (const fs::path& model : models) fs::remove(context_of(model));
   fs::remove(folder / "a_dnnl.bin");
   copy_models(folder, {"tiny_mlp", "tiny_residual"});
   compile_group(models);
   auto session = Session::create(shared, context_of(models[1]), sharing());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   expect_runs_like(*session, "tiny_residual");
 }
 
@@ -201,7 +203,7 @@ TEST(WeightSharing, GroupsAreIndependentAcrossThreads) {
                                  (folder / group / (last ? "b_ctx.onnx" : "a_ctx.onnx")).string());
         const auto session =
             Session::create(shared, test::model_path(last ? "tiny_mlp" : "tiny_cnn"), options);
-        EXPECT_TRUE(session.ok()) << session.status().to_string();
+        EXPECT_THAT(session, IsOk());
       }
     });
   }
@@ -218,7 +220,7 @@ TEST(WeightSharing, AFailedSessionLeavesTheGroupUsable) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp"});
   const Environment shared = environment();
-  ASSERT_TRUE(Session::create(shared, models[0], generating()).ok());
+  ASSERT_THAT(Session::create(shared, models[0], generating()), IsOk());
   const auto broken = folder.write("broken.onnx", "no model");
   EXPECT_FALSE(Session::create(shared, broken, generating()).ok());
   EXPECT_FALSE(Session::create(shared, broken, generating(true)).ok());
@@ -232,7 +234,7 @@ TEST(WeightSharing, AFailedSessionLeavesTheGroupUsable) {
   EXPECT_FALSE(Session::create(shared, models[1], generating(true)).ok());
   EXPECT_EQ(shared.session_groups()[0].unwritten_models.size(), 1U);
   fs::remove(folder / "a_ctx.onnx");
-  ASSERT_TRUE(Session::create(shared, models[1], generating(true)).ok());
+  ASSERT_THAT(Session::create(shared, models[1], generating(true)), IsOk());
   expect_close(*test::run_model(context_of(models[0]), test::with_dnnl()), expected_of("tiny_cnn"));
   expect_close(*test::run_model(context_of(models[1]), test::with_dnnl()), expected_of("tiny_mlp"));
 }
@@ -242,8 +244,8 @@ TEST(WeightSharing, AnAbandonedGroupLeavesNoFile) {
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn"});
   const Environment shared = environment();
   auto session = Session::create(shared, models[0], generating());
-  ASSERT_TRUE(session.ok());
-  ASSERT_TRUE(shared.abandon_session_group("").ok());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(shared.abandon_session_group(""), IsOk());
   EXPECT_EQ(shared.abandon_session_group("").code(), StatusCode::kNotFound);
   EXPECT_THAT(files_in(folder.path()), ElementsAre("a.onnx"));
   expect_runs_like(*session, "tiny_cnn");
@@ -257,7 +259,7 @@ TEST(WeightSharing, RefusesSessionsThatCannotJoinTheGroup) {
   embedded.add_config_entry("ep.context_embed_mode", "1");
   EXPECT_THAT(Session::create(shared, models[0], embedded).status().message(),
               HasSubstr("ep.context_embed_mode"));
-  ASSERT_TRUE(Session::create(shared, models[0], generating()).ok());
+  ASSERT_THAT(Session::create(shared, models[0], generating()), IsOk());
   SessionOptions elsewhere = generating(true);
   const test::TempDirectory other;
   elsewhere.add_config_entry("ep.context_file_path", (other / "b_ctx.onnx").string());
@@ -287,7 +289,7 @@ TEST(WeightSharing, NamesAProviderThatCannotShare) {
   const Status refused = session_with("scripted_two");
   EXPECT_EQ(refused.code(), StatusCode::kNotImplemented);
   EXPECT_THAT(refused.message(), HasSubstr("ScriptedTwoExecutionProvider cannot share contexts"));
-  EXPECT_TRUE(session_with("scripted").ok());
+  EXPECT_THAT(session_with("scripted"), IsOk());
 }
 
 }  // namespace

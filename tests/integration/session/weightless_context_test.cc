@@ -12,6 +12,7 @@
 #include "host/context/ep_context_node.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::weightless_context_test {
 namespace {
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 using test::ep_context_nodes;
 using test::expect_runs;
 using test::files_in;
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using test::TempDirectory;
@@ -44,7 +46,7 @@ class WeightlessContextTest : public ::testing::Test {
   }
   fs::path compiled(const fs::path& output, const Form& form = {}) {
     const auto report = compile(weightless_, output, form);
-    EXPECT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_THAT(report, IsOk());
     return output;
   }
   // Loads without compiling anything.
@@ -85,7 +87,7 @@ TEST_F(WeightlessContextTest, HasPayloadsWithoutTheConstants) {
   const TempDirectory folder;
   compiled(folder / "m_ctx.onnx");
   EXPECT_LT(fs::file_size(folder / "m_scripted.bin"), 1000U);
-  ASSERT_TRUE(compile(scripted(), folder / "full_ctx.onnx").ok());
+  ASSERT_THAT(compile(scripted(), folder / "full_ctx.onnx"), IsOk());
   EXPECT_GT(fs::file_size(folder / "full_scripted.bin"), 8000U);
   EXPECT_EQ(test::import_file(folder / "full_ctx.onnx").graph.initializers.size(), 0U);
 }
@@ -104,11 +106,11 @@ TEST_F(WeightlessContextTest, GoesThroughTheCacheStore) {
   SessionOptions options = weightless_;
   options.add_config_entry("ep.cache_dir", folder.path().native());
   auto first = Session::create(scripted_environment(), model_, options);
-  ASSERT_TRUE(first.ok()) << first.status().to_string();
+  ASSERT_THAT(first, IsOk());
   EXPECT_EQ(first->cache_use().outcome, CacheUse::Outcome::kMiss);
   options.add_config_entry("session.disable_model_compile", "1");
   auto second = Session::create(scripted_environment(), model_, options);
-  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  ASSERT_THAT(second, IsOk());
   EXPECT_EQ(second->cache_use().outcome, CacheUse::Outcome::kHit);
   expect_runs(std::move(second), expected_);
 }
@@ -117,11 +119,11 @@ TEST_F(WeightlessContextTest, IsWrittenFromTheStoreAsWithoutOne) {
   const TempDirectory folder;
   SessionOptions cached = weightless_;
   cached.add_config_entry("ep.cache_dir", (folder / "store").native());
-  ASSERT_TRUE(Session::create(scripted_environment(), model_, cached).ok());
+  ASSERT_THAT(Session::create(scripted_environment(), model_, cached), IsOk());
   for (const char* name : {"a", "b"}) fs::create_directory(folder / name);
-  ASSERT_TRUE(compile(weightless_, folder / "a/m_ctx.onnx").ok());
+  ASSERT_THAT(compile(weightless_, folder / "a/m_ctx.onnx"), IsOk());
   const auto report = compile(cached, folder / "b/m_ctx.onnx");
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   for (const std::string& name : files_in(folder / "a")) {
     EXPECT_EQ(test::read(folder / "a" / name), test::read(folder / "b" / name)) << name;
   }
@@ -132,7 +134,7 @@ TEST_F(WeightlessContextTest, IsCompiledAgainIfTheStoreHasADamagedConstant) {
   const TempDirectory folder;
   SessionOptions options = weightless_;
   options.add_config_entry("ep.cache_dir", folder.path().native());
-  ASSERT_TRUE(Session::create(scripted_environment(), model_, options).ok());
+  ASSERT_THAT(Session::create(scripted_environment(), model_, options), IsOk());
   for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
     if (entry.path().filename() != "initializers.bin") continue;
     std::string bytes = test::read(entry.path());
@@ -140,7 +142,7 @@ TEST_F(WeightlessContextTest, IsCompiledAgainIfTheStoreHasADamagedConstant) {
     test::write(entry.path(), bytes);
   }
   auto session = Session::create(scripted_environment(), model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_NE(session->cache_use().outcome, CacheUse::Outcome::kHit);
   expect_runs(std::move(session), expected_);
 }
@@ -160,7 +162,7 @@ TEST_F(WeightlessContextTest, BelongsToAGroupOfSessions) {
       options.add_config_entry("ep.share_ep_contexts", "1");
       if (model == models.back()) options.add_config_entry("ep.stop_share_ep_contexts", "1");
       const auto session = Session::create(shared, model, options);
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
     }
   }
   const Environment shared = scripted_environment();
@@ -182,11 +184,12 @@ TEST_F(WeightlessContextTest, WorksInsideBodies) {
   const fs::path context = compiled(folder / "m_ctx.onnx");
   auto plain = Session::create(scripted_environment(), model_, {});
   auto session = load(context);
-  ASSERT_TRUE(plain.ok() && session.ok()) << session.status().to_string();
+  ASSERT_THAT(plain, IsOk());
+  ASSERT_THAT(session, IsOk());
   for (const bool condition : {true, false}) {
     const auto inputs = test::nested_flow_inputs(4, condition, {0.5F, -1.25F});
     const auto outputs = session->run(inputs);
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     test::expect_close(*outputs, *plain->run(inputs));
   }
 }
@@ -196,7 +199,8 @@ Status refusal_after(const fs::path& context, const std::function<void(graph::Gr
   graph::Model model = test::import_file(context);
   change(model.graph);
   const auto exported = onnx_io::export_model(model);
-  EXPECT_TRUE(exported.ok() && exported->write(context).ok());
+  EXPECT_THAT(exported, IsOk());
+  if (exported.ok()) EXPECT_THAT(exported->write(context), IsOk());
   SessionOptions options = scripted();
   options.add_config_entry("session.disable_model_compile", "1");
   return Session::create(scripted_environment(), context, options).status();

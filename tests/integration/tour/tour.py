@@ -8,7 +8,7 @@ The page has blocks of the form
     what it prints, where ... stands for any text, and a line with nothing else for any lines
     ```
 
-A command has to end with status 0, or with the one that a comment `# status N` at its end states. The number
+A command has to end with status 0, or with the one that a comment `# status N` at its end gives. The number
 of spaces between words does not count, nor do empty lines.
 """
 

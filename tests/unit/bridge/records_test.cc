@@ -71,7 +71,7 @@ TYPED_TEST(EveryRecord, HasAFixture) {
 template <class Record>
 class SizedRecord : public ::testing::Test {
  protected:
-  // Hands over a sound record that states `size`, with bytes after it that must not be read.
+  // Hands over a sound record that claims `size`, with bytes after it that must not be read.
   static Status with_size(uint64_t size) {
     struct {
       Record record = Crossing<Record>::sound();

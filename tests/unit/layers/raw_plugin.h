@@ -33,10 +33,11 @@ struct Behaviour {
   std::function<int32_t(eph_run*, eph_error*)> compute;
   std::function<void()> destroy;
   std::function<void(const eph_run_config*)> begin_run;  // may throw
-  // Of begin_run, create_state, create_kernel, allocate and start of a profile, after they have
-  // done their work.
+  // The outcome of begin_run, create_state, create_kernel, allocate and start of a profile, after
+  // they have done their work.
   std::function<int32_t(std::string_view slot, eph_error*)> outcome;
-  // Of end_run, release_state, destroy of a kernel, release and stop, of which each is named.
+  // Called by end_run, release_state, destroy of a kernel, release and stop, of which each is
+  // named.
   std::function<void(std::string_view slot)> ended;
 };
 
@@ -62,7 +63,7 @@ class RawPlugin {
   [[nodiscard]] const eph_device_memory_api& memories() const;
   [[nodiscard]] const eph_profiling_api& profiling() const;
 
-  // Of the last call.
+  // The error of the last call.
   FakeError error;
   // What went to the log, in order.
   [[nodiscard]] const std::vector<std::string>& log() const { return lines_; }

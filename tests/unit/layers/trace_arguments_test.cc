@@ -25,7 +25,7 @@ std::string text_before(A... arguments) {
   return text.text();
 }
 
-// Where nobody may read.
+// An address that must not be read.
 template <class T = void>
 T* nowhere() {
   return reinterpret_cast<T*>(uintptr_t{64});

@@ -27,11 +27,13 @@
 #include "tests/support/fake_graph.h"
 #include "tests/support/fake_host.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::layers::trace_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -53,7 +55,7 @@ class Trace : public ::testing::Test {
              TraceFormat format = TraceFormat::kText, bool graph_reads = false) {
     plugin::Registry registry;
     const auto loaded = registry.load(find_scripted());
-    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    ASSERT_THAT(loaded, IsOk());
     TraceOptions trace;
     trace.format = format;
     trace.graph_reads = graph_reads;

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::plugin {
 namespace adopt_test {
 
@@ -32,6 +34,7 @@ struct RecordLayout<adopt_test::Table> {
 namespace adopt_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 constexpr CallSite kSite{"AcmeExecutionProvider", "get_table"};
@@ -48,13 +51,13 @@ Result<Table> adopt_at(uint64_t size) {
 TEST(Adopt, CopiesATableOfTheSameSize) {
   const Table table = table_of_size(sizeof(Table));
   const Result<Table> adopted = adopt<Table>(&table, kSite);
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(std::memcmp(&*adopted, &table, sizeof(table)), 0);
 }
 
 TEST(Adopt, LeavesWhatAnOlderTableDoesNotCoverAtZero) {
   const Result<Table> adopted = adopt_at(offsetof(Table, text));
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->struct_size, offsetof(Table, text));
   EXPECT_EQ(adopted->first, &function);
   EXPECT_EQ(adopted->text.data, nullptr);
@@ -67,21 +70,21 @@ TEST(Adopt, IgnoresWhatANewerTableHasMore) {
     uint64_t unknown;
   } table{table_of_size(sizeof(Table) + 8), 9};
   const Result<Table> adopted = adopt<Table>(&table, kSite);
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->struct_size, sizeof(Table));
   EXPECT_EQ(adopted->added_later, 7U);
 }
 
 TEST(Adopt, TakesNoHalfOfAField) {
   const Result<Table> adopted = adopt_at(offsetof(Table, text) + sizeof(char*));
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->text.data, nullptr);
   EXPECT_EQ(adopted->struct_size, offsetof(Table, text));
 }
 
 TEST(Adopt, TakesAFieldOfFourBytes) {
   const Result<Table> adopted = adopt_at(offsetof(Table, added_later));
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->small, 6U);
   EXPECT_EQ(adopted->added_later, 0U);
 }
@@ -110,7 +113,7 @@ TEST(Adopt, RefusesATableWithoutItsOwnSize) {
 }
 
 TEST(Adopt, RefusesASizeThatIsGarbage) {
-  EXPECT_TRUE(adopt_at(kMaxRecordSize).ok());
+  EXPECT_THAT(adopt_at(kMaxRecordSize), IsOk());
   EXPECT_THAT(adopt_at(kMaxRecordSize + 1).status().message(),
               HasSubstr("Table has a struct_size of 65537, and no record is larger than 65536"));
 }
@@ -125,13 +128,13 @@ TEST(Adopt, NamesTheRequiredSlotThatIsNull) {
 TEST(AdoptArray, ViewsTheEntries) {
   const uint32_t entries[] = {1, 2};
   const auto adopted = adopt_array(entries, 2, 2, kSite, "entries");
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->data(), entries);
   EXPECT_EQ(adopted->size(), 2U);
 }
 
 TEST(AdoptArray, TakesANullPointerWithoutEntries) {
-  EXPECT_TRUE(adopt_array<uint32_t>(nullptr, 0, 2, kSite, "entries").ok());
+  EXPECT_THAT(adopt_array<uint32_t>(nullptr, 0, 2, kSite, "entries"), IsOk());
 }
 
 TEST(AdoptArray, RefusesEntriesAtANullPointer) {
@@ -196,14 +199,14 @@ int32_t create_state(eph_computation*, void**, eph_error*) noexcept { return EPH
 TEST(AdoptComputation, TakesOneWithoutOptionalSlots) {
   const eph_computation_api table{sizeof(table), &destroy, &compute, nullptr, nullptr, nullptr};
   const Result<eph_computation_api> adopted = adopt_computation(&table, kSite);
-  ASSERT_TRUE(adopted.ok()) << adopted.status().message();
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->compute, &compute);
 }
 
 TEST(AdoptComputation, TakesATableThatEndsAfterTheRequiredSlots) {
   const eph_computation_api table{24, &destroy, &compute, nullptr, &create_state, nullptr};
   const Result<eph_computation_api> adopted = adopt_computation(&table, kSite);
-  ASSERT_TRUE(adopted.ok()) << adopted.status().message();
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->create_state, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// What the tests of replaced files have in common: somebody who replaces them, and loads in
+// The common part of the tests of replaced files: an attacker who replaces them, and loads in
 // between. The fixtures "constructor", "resolver" and "dependent_constructor" stand for the other
 // file; what runs of them while they are loaded sets EPHOST_FIXTURE_HAS_RUN, or ends the process.
 #pragma once

@@ -5,8 +5,12 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::plugin::call_scope_test {
 namespace {
+
+using test::IsOk;
 
 class NumberedSteps final : public StepSites {
  public:
@@ -61,7 +65,7 @@ TEST(CallScope, IsSeenByOtherThreads) {
 
 TEST(CallScope, KeepsTheFirstReasonToFail) {
   CallScope scope(CallSite{"TestProvider", "compile"});
-  EXPECT_TRUE(scope.status().ok());
+  EXPECT_THAT(scope.status(), IsOk());
   EXPECT_TRUE(fail_current_call("first"));
   EXPECT_TRUE(fail_current_call("second"));
   EXPECT_EQ(scope.status().message(), "first");

@@ -9,10 +9,12 @@
 #include <thread>
 
 #include "host/base/log.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::plugin::call_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -64,7 +66,7 @@ TEST(Call, FailsWhereALoopOfTheCallFailed) {
 TEST(Call, RestoresTheRoundingModeAndWarns) {
   std::string text;
   set_log_sink([&](LoggingLevel, std::string_view message) { text += message; });
-  EXPECT_TRUE(call(kSite, as_slot(&change_rounding), 1).ok());
+  EXPECT_THAT(call(kSite, as_slot(&change_rounding), 1), IsOk());
   set_log_sink({});
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
   EXPECT_THAT(

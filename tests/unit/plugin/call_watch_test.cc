@@ -57,8 +57,8 @@ TEST(CallWatch, NamesACallThatTakesLongAgainAndAgain) {
   LogWait log;
   const CallWatch watch(milliseconds(10));
   const CallScope scope(CallSite{"TestProvider", "compile"});
-  log.wait_for("compile of TestProvider has been going on for more than 0.01 s");
-  log.wait_for("compile of TestProvider has been going on for more than 0.02 s");
+  log.wait_for("compile of TestProvider has been running for more than 0.01 s");
+  log.wait_for("compile of TestProvider has been running for more than 0.02 s");
 }
 
 TEST(CallWatch, NamesTheStepOfARun) {
@@ -66,9 +66,9 @@ TEST(CallWatch, NamesTheStepOfARun) {
   const CallWatch watch(milliseconds(10));
   const NamedSteps steps;
   CallScope scope(steps);
-  log.wait_for("compute of TestProvider for Add \"first\" has been going on");
+  log.wait_for("compute of TestProvider for Add \"first\" has been running");
   scope.begin_step(1);
-  log.wait_for("compute of TestProvider for Add \"second\" has been going on");
+  log.wait_for("compute of TestProvider for Add \"second\" has been running");
 }
 
 TEST(CallWatch, WakesUpForALaterCall) {
@@ -77,7 +77,7 @@ TEST(CallWatch, WakesUpForALaterCall) {
   for (const char* slot : {"create", "compile", "destroy"}) {
     {
       const CallScope scope(CallSite{"TestProvider", slot});
-      log.wait_for(std::string(slot) + " of TestProvider has been going on");
+      log.wait_for(std::string(slot) + " of TestProvider has been running");
     }
     while (!is_call_watch_asleep()) {
     }

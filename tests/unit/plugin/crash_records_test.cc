@@ -100,7 +100,7 @@ TEST_F(CrashRecordsDeathTest, AreOfOneCrashThoughItsHandlerAborts) {
 
 TEST_F(CrashRecordsDeathTest, AreNoneOfWhatThePluginDidNotDo) {
   const CrashRecord record({"acme"}, prepared());
-  // Outside of calls, in a call of another one, in a thread of somebody's, by another process.
+  // Outside of calls, in a call of another one, in another thread, by another process.
   EXPECT_EXIT(
       {
         const CrashHandler handler;

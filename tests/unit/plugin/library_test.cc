@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::plugin::library_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -24,7 +26,7 @@ Result<std::shared_ptr<const Library>> open(const std::filesystem::path& path) {
 
 TEST(Library, FindsAnExportedFunction) {
   const auto library = open(library_of("good"));
-  ASSERT_TRUE(library.ok()) << library.status().message();
+  ASSERT_THAT(library, IsOk());
   auto* const entry =
       (*library)->find_function<std::remove_pointer_t<eph_plugin_v1_function>>("eph_plugin_v1");
   ASSERT_NE(entry, nullptr);
@@ -33,7 +35,7 @@ TEST(Library, FindsAnExportedFunction) {
 
 TEST(Library, FindsNoFunctionThatIsHidden) {
   const auto library = open(library_of("good"));
-  ASSERT_TRUE(library.ok());
+  ASSERT_THAT(library, IsOk());
   EXPECT_EQ((*library)->find_function<void()>("get_api"), nullptr);
   EXPECT_EQ((*library)->find_function<void()>("no_such_function"), nullptr);
 }
@@ -83,7 +85,7 @@ TEST(Library, IsUnmappedWithTheLastHandle) {
   const test::TempDirectory directory;
   const std::filesystem::path file = test::copy_fixture("good", directory / "plugin");
   auto library = open(file);
-  ASSERT_TRUE(library.ok());
+  ASSERT_THAT(library, IsOk());
   std::shared_ptr<const Library> second = *library;
   *library = nullptr;
   EXPECT_THAT(test::read_bytes("/proc/self/maps"), HasSubstr(file.string()));

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::plugin::negotiate_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -75,7 +78,7 @@ TEST(Negotiate, PicksTheHighestMinorThatBothKnow) {
     const eph_plugin_preamble preamble = preamble_for(one.plugin_min, one.plugin_max);
     const auto adopted = negotiate(&preamble, manifest_for(one.plugin_min, one.plugin_max),
                                    host_with(one.host_min, one.host_max));
-    ASSERT_TRUE(adopted.ok()) << adopted.status().message();
+    ASSERT_THAT(adopted, IsOk());
     EXPECT_EQ(adopted->abi_minor, one.expected);
     EXPECT_EQ(asked_minor, one.expected);
   }
@@ -85,17 +88,17 @@ TEST(Negotiate, TellsTheDirectoryOfTheManifest) {
   const eph_plugin_preamble preamble = preamble_for(0, 0);
   manifest::Manifest manifest = manifest_for(0, 0);
   manifest.file = "/opt/acme/acme.yaml";
-  ASSERT_TRUE(negotiate(&preamble, manifest, {}).ok());
+  ASSERT_THAT(negotiate(&preamble, manifest, {}), IsOk());
   EXPECT_EQ(told_directory, "/opt/acme");
   manifest.file = "here.yaml";
-  ASSERT_TRUE(negotiate(&preamble, manifest, {}).ok());
+  ASSERT_THAT(negotiate(&preamble, manifest, {}), IsOk());
   EXPECT_EQ(told_directory, std::filesystem::current_path().native());
 }
 
 TEST(Negotiate, KeepsTheLibrarysOwnTables) {
   const eph_plugin_preamble preamble = preamble_for(0, 0);
   const auto adopted = negotiate(&preamble, manifest_for(0, 0), {});
-  ASSERT_TRUE(adopted.ok());
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->api_self, &kPlugin);
   EXPECT_EQ(adopted->provider_self, &kProvider);
 }
@@ -138,13 +141,13 @@ TEST(Negotiate, TakesALibraryWithoutTheSanitizersOfTheHost) {
   preamble.build_flags = 0;
   HostOffer host;
   host.build_flags = EPH_BUILD_ADDRESS_SANITIZER;
-  EXPECT_TRUE(negotiate(&preamble, manifest_for(0, 0), host).ok());
+  EXPECT_THAT(negotiate(&preamble, manifest_for(0, 0), host), IsOk());
 }
 
 TEST(Negotiate, IgnoresBuildFlagsThatItDoesNotKnow) {
   eph_plugin_preamble preamble = preamble_for(0, 0);
   preamble.build_flags |= uint64_t{1} << 40;
-  EXPECT_TRUE(negotiate(&preamble, manifest_for(0, 0), {}).ok());
+  EXPECT_THAT(negotiate(&preamble, manifest_for(0, 0), {}), IsOk());
 }
 
 TEST(Negotiate, RefusesTextThatIsNotUtf8) {
@@ -165,13 +168,13 @@ TEST(CheckManifest, RefusesAnotherMajorBeforeLoading) {
   manifest::Manifest manifest = manifest_for(0, 0);
   manifest.abi.major = 2;
   EXPECT_THAT(check_manifest(manifest, {}).message(),
-              AllOf(HasSubstr("the manifest states 2.0, this host speaks 1.0"),
+              AllOf(HasSubstr("the manifest declares 2.0, this host speaks 1.0"),
                     HasSubstr("update the host")));
 }
 
 TEST(CheckManifest, RefusesMinorsThatItDoesNotSpeakBeforeLoading) {
   EXPECT_THAT(check_manifest(manifest_for(0, 1), host_with(2, 3)).message(),
-              AllOf(HasSubstr("the manifest states 1.0 to 1.1, this host speaks 1.2 to 1.3"),
+              AllOf(HasSubstr("the manifest declares 1.0 to 1.1, this host speaks 1.2 to 1.3"),
                     HasSubstr("install a newer version of the plugin")));
 }
 
@@ -183,7 +186,7 @@ TEST(CheckManifest, NamesTheExtensionThatTheHostLacks) {
   EXPECT_THAT(check_manifest(manifest, host).message(),
               HasSubstr("requires the extension \"ephost.streams/2\""));
   host.extensions.emplace_back("ephost.streams/2");
-  EXPECT_TRUE(check_manifest(manifest, host).ok());
+  EXPECT_THAT(check_manifest(manifest, host), IsOk());
 }
 
 int32_t decorate(const eph_layer_api*, const eph_provider_api* inner, const eph_layer_config*,
@@ -222,7 +225,7 @@ TEST(Negotiate, TakesALayerOfALibraryWithoutProviders) {
   eph_plugin_preamble preamble = preamble_for(0, 0);
   preamble.get_api = &get_layer_api;
   const auto adopted = negotiate(&preamble, manifest_of_layer(), {});
-  ASSERT_TRUE(adopted.ok()) << adopted.status().message();
+  ASSERT_THAT(adopted, IsOk());
   EXPECT_EQ(adopted->layer_self, &kLayer);
   EXPECT_EQ(adopted->layer.decorate, &decorate);
   EXPECT_EQ(adopted->provider_self, nullptr);

@@ -11,11 +11,13 @@
 #include "host/trust/secret_key.h"
 #include "host/trust/sign_manifest.h"
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::plugin::registry_signature_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -40,7 +42,7 @@ class RegistrySignature : public ::testing::Test {
 
   void complete() const {
     const auto completed = trust::complete_manifest(manifest());
-    ASSERT_TRUE(completed.ok()) << completed.status().message();
+    ASSERT_THAT(completed, IsOk());
     test::write_bytes(manifest(), completed->text);
   }
   void sign() const {
@@ -75,9 +77,9 @@ TEST_F(RegistrySignature, LetsAPluginLoad) {
   sign();
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kRequire));
-  EXPECT_TRUE(registry.check(find()).ok()) << registry.check(find()).message();
+  EXPECT_THAT(registry.check(find()), IsOk());
   const auto loaded = registry.load(find());
-  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(loaded, IsOk());
 }
 
 TEST_F(RegistrySignature, IsOfTheTextThatWasRead) {
@@ -88,7 +90,7 @@ TEST_F(RegistrySignature, IsOfTheTextThatWasRead) {
   test::write_bytes(manifest(), "changed");
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kRequire));
-  EXPECT_TRUE(registry.load(found).ok());
+  EXPECT_THAT(registry.load(found), IsOk());
 }
 
 TEST_F(RegistrySignature, HasToCoverTheLibrary) {
@@ -109,7 +111,7 @@ TEST_F(RegistrySignature, HasToCoverWhatTheLibraryNeedsBesideIt) {
   const manifest::FoundPlugin found = find();
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kRequire));
-  EXPECT_TRUE(registry.check(found).ok()) << registry.check(found).message();
+  EXPECT_THAT(registry.check(found), IsOk());
   folder_.write("plugin/libephost_absent.so", "put there by somebody else");
   for (const Status& status : {registry.check(found), registry.load(found).status()}) {
     EXPECT_THAT(status.message(),
@@ -133,14 +135,14 @@ TEST_F(RegistrySignature, DoesNotLetChangedFilesPass) {
 TEST_F(RegistrySignature, OnlyWarnsUnderWarn) {
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kWarn));
-  EXPECT_TRUE(registry.load(find()).ok());
-  EXPECT_TRUE(registry.check(find()).ok());
+  EXPECT_THAT(registry.load(find()), IsOk());
+  EXPECT_THAT(registry.check(find()), IsOk());
 }
 
 TEST_F(RegistrySignature, RefusesWhatWasRevokedUnderWarn) {
   complete();
   sign();
-  ASSERT_TRUE(trust::revoke(folder_ / "trust", {.keys = {key_.public_key().id}}).ok());
+  ASSERT_THAT(trust::revoke(folder_ / "trust", {.keys = {key_.public_key().id}}), IsOk());
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kWarn));
   EXPECT_THAT(registry.load(find()).status().message(), HasSubstr("was revoked"));
@@ -148,7 +150,7 @@ TEST_F(RegistrySignature, RefusesWhatWasRevokedUnderWarn) {
 
 TEST_F(RegistrySignature, RefusesARevokedLibraryThatTheManifestDoesNotState) {
   const std::string library = test::read_bytes(library_);
-  ASSERT_TRUE(trust::revoke(folder_ / "trust", {.files = {*sha256_of(as_bytes(library))}}).ok());
+  ASSERT_THAT(trust::revoke(folder_ / "trust", {.files = {*sha256_of(as_bytes(library))}}), IsOk());
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kWarn));
   EXPECT_THAT(registry.check(find()).message(), HasSubstr("was revoked"));
@@ -162,7 +164,7 @@ TEST_F(RegistrySignature, OfAStricterSessionIsJudgedForThatSession) {
   EXPECT_FALSE(registry.load(find(), SignaturePolicy::kRequire).ok());
   EXPECT_THAT(registry.refusals(), IsEmpty());
   const auto loaded = registry.load(find());
-  EXPECT_TRUE(loaded.ok());
+  EXPECT_THAT(loaded, IsOk());
   // Nor does the strict one get what is loaded for another.
   EXPECT_THAT(registry.load(find(), SignaturePolicy::kRequire).status().message(),
               HasSubstr("is not signed"));

@@ -10,11 +10,13 @@
 
 #include "host/base/hash.h"
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::plugin::registry_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -27,7 +29,7 @@ bool is_mapped(const std::filesystem::path& library) {
 TEST(Registry, LoadsACorrectPlugin) {
   Registry registry;
   const auto loaded = registry.load(test::find_fixture("good"));
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_THAT(loaded, IsOk());
   const LoadedPlugin& plugin = **loaded;
   EXPECT_EQ(plugin.manifest.provider, "FixtureExecutionProvider");
   EXPECT_EQ(plugin.abi_minor, 0U);
@@ -43,14 +45,15 @@ TEST(Registry, GivesTheSamePluginWhileItIsInUse) {
   Registry registry;
   const auto first = registry.load(test::find_fixture("good"));
   const auto second = registry.load(test::find_fixture("good"));
-  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
   EXPECT_EQ(*first, *second);
 }
 
 TEST(Registry, PicksTheProviderThatTheManifestNames) {
   Registry registry;
   const auto loaded = registry.load(test::find_fixture("two_providers"));
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ((*loaded)->api.provider_count, 2U);
   EXPECT_EQ(std::string_view((*loaded)->provider.name.data, (*loaded)->provider.name.size),
             "fixture");
@@ -67,7 +70,8 @@ TEST(Registry, SharesOneLibraryBetweenItsProviders) {
   Registry registry;
   const auto a = registry.load(first);
   const auto b = registry.load(second);
-  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_THAT(a, IsOk());
+  ASSERT_THAT(b, IsOk());
   EXPECT_NE(*a, *b);
   EXPECT_EQ((*a)->library, (*b)->library);
 }
@@ -83,25 +87,25 @@ TEST(Registry, DoesNotShareALibraryThatWasReplacedSinceItWasLoaded) {
   second.manifest.name = "second";
   Registry registry;
   auto a = registry.load(first);
-  ASSERT_TRUE(a.ok());
+  ASSERT_THAT(a, IsOk());
   std::filesystem::rename(library, directory / "loaded.so");
   std::filesystem::copy_file(directory / "loaded.so", library);
   EXPECT_THAT(registry.load(second).status().message(),
               HasSubstr("was replaced while it was being loaded, or since this process loaded it"));
   a = Status(StatusCode::kFail, "unloaded");
   registry.forget(second.manifest.file);
-  EXPECT_TRUE(registry.load(second).ok());
+  EXPECT_THAT(registry.load(second), IsOk());
 }
 
 TEST(Registry, LeavesAProviderAloneWhoseNeighbourIsBroken) {
   Registry registry;
-  EXPECT_TRUE(registry.load(test::find_fixture("broken_neighbour")).ok());
+  EXPECT_THAT(registry.load(test::find_fixture("broken_neighbour")), IsOk());
 }
 
 TEST(Registry, SpeaksWithAPluginThatKnowsLaterMinors) {
   Registry registry;
   const auto loaded = registry.load(test::find_fixture("newer_minors"));
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ((*loaded)->abi_minor, uint32_t{EPH_ABI_MINOR});
 }
 
@@ -121,7 +125,7 @@ constexpr RefusedFixture kRefusedFixtures[] = {
     {"null_get_api", "eph_plugin_preamble lacks the required function \"get_api\""},
     {"empty_minor_range", "an empty range of ABI minor versions, 3 to 2"},
     {"future_minors", "the library speaks 1.7 to 1.9, this host 1.0; update the host"},
-    {"no_id", "the library states an empty plugin id"},
+    {"no_id", "the library declares an empty plugin id"},
     {"sanitized", "the plugin was built with MemorySanitizer, this host with "},
     {"sanitizer_runtime", "built with a sanitizer that this host was built without"},
     {"null_table", "FixtureExecutionProvider for ABI version 1.0: eph_plugin_api is null"},
@@ -187,7 +191,7 @@ TEST(Registry, ChecksAPluginWithoutLoadingIt) {
   test::copy_fixture("good", directory / "plugin");
   const manifest::FoundPlugin good = test::find_plugin_in(directory / "plugin");
   Registry registry;
-  EXPECT_TRUE(registry.check(good).ok());
+  EXPECT_THAT(registry.check(good), IsOk());
   EXPECT_FALSE(is_mapped(good.library));
 }
 
@@ -218,10 +222,10 @@ TEST(Registry, ChecksWhatTheManifestAndTheFileShow) {
 TEST(Registry, LoadsALibraryWhoseChecksumIsRight) {
   manifest::FoundPlugin plugin = test::find_fixture("good");
   const auto checksum = sha256_of(as_bytes(test::read_bytes(plugin.library)));
-  ASSERT_TRUE(checksum.ok());
+  ASSERT_THAT(checksum, IsOk());
   for (auto& [platform, library] : plugin.manifest.libraries) library.sha256 = *checksum;
   Registry registry;
-  EXPECT_TRUE(registry.load(plugin).ok());
+  EXPECT_THAT(registry.load(plugin), IsOk());
 }
 
 TEST(Registry, TellsThatALibraryHasGone) {
@@ -268,7 +272,7 @@ TEST(Registry, KeepsTheReasonOfEachRefusal) {
   Registry registry;
   EXPECT_FALSE(registry.load(test::find_fixture("null_create")).ok());
   EXPECT_FALSE(registry.load(test::find_fixture("other_vendor")).ok());
-  ASSERT_TRUE(registry.load(test::find_fixture("good")).ok());
+  ASSERT_THAT(registry.load(test::find_fixture("good")), IsOk());
   const std::vector<Refusal> refusals = registry.refusals();
   ASSERT_THAT(refusals, SizeIs(2));
   EXPECT_EQ(refusals[0].manifest_file.filename(), "null_create.yaml");
@@ -286,7 +290,7 @@ TEST(Registry, DoesNotTryARefusedPluginAgain) {
   const Status reason = registry.load(plugin).status();
   test::write_bytes(library, whole);
   EXPECT_EQ(registry.load(plugin).status().message(), reason.message());
-  EXPECT_TRUE(Registry().load(plugin).ok());
+  EXPECT_THAT(Registry().load(plugin), IsOk());
 }
 
 TEST(Registry, UnloadsALibraryWithItsLastUserAndLoadsItAgain) {
@@ -296,7 +300,7 @@ TEST(Registry, UnloadsALibraryWithItsLastUserAndLoadsItAgain) {
   Registry registry;
   for (int round = 0; round < 2; ++round) {
     auto loaded = registry.load(plugin);
-    ASSERT_TRUE(loaded.ok());
+    ASSERT_THAT(loaded, IsOk());
     const std::shared_ptr<const Library> last = (*loaded)->library;
     *loaded = nullptr;
     EXPECT_TRUE(is_mapped(library));
@@ -308,7 +312,7 @@ TEST(Registry, NeverUnloadsALibraryThatAsksToStay) {
   const test::TempDirectory directory;
   const auto library = test::copy_fixture("stays_loaded", directory / "plugin");
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(Registry().load(test::find_plugin_in(directory / "plugin")).ok());
+    ASSERT_THAT(Registry().load(test::find_plugin_in(directory / "plugin")), IsOk());
     EXPECT_TRUE(is_mapped(library));
   }
 }

@@ -16,12 +16,14 @@
 #include "host/trust/secret_key.h"
 #include "host/trust/verifier.h"
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/plugin/attacked_plugin.h"
 
 namespace ephost::plugin::replaced_dependency_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -79,7 +81,7 @@ TEST_F(ReplacedDependency, IsLoadedFromBesideTheLibrary) {
   for (const char* const fixture : {"dependent", "distant"}) {
     use(fixture);
     const auto library = load_after([] {}, true);
-    ASSERT_TRUE(library.ok()) << library.status().message();
+    ASSERT_THAT(library, IsOk());
     EXPECT_THAT(test::read_bytes("/proc/self/maps"), HasSubstr(dependency_.string()));
     EXPECT_TRUE((*library)->unlisted().empty());
     std::filesystem::remove_all(directory_ / "plugin");
@@ -107,11 +109,11 @@ TEST_F(ReplacedDependency, RunsNothingFurtherAway) {
               AllOf(Not(HasSubstr(library_.string())), Not(HasSubstr("ephost-load-guard"))));
 }
 
-// Shows that the fixture tells of itself, so that the tests above can fail.
+// Shows that the fixture reports that it ran, so that the tests above can fail.
 TEST_F(ReplacedDependency, RunsWhereNoManifestListsIt) {
   use("distant", false);
   const auto library = load_after([&] { replace_dependency(); });
-  ASSERT_TRUE(library.ok()) << library.status().message();
+  ASSERT_THAT(library, IsOk());
   EXPECT_NE(::getenv(kHasRun), nullptr);
   EXPECT_EQ((*library)->unlisted(), dependency_);
 }
@@ -130,7 +132,7 @@ TEST_F(ReplacedDependency, IsNotReplacedThroughALink) {
   use("dependent");
   std::filesystem::rename(dependency_, library_.parent_path() / "dependency-1.so");
   std::filesystem::create_symlink("dependency-1.so", dependency_);
-  EXPECT_TRUE(load_after([] {}, true).ok());
+  EXPECT_THAT(load_after([] {}, true), IsOk());
   const auto library = load_after([&] {
     std::filesystem::remove(dependency_);
     std::filesystem::create_symlink(other_, dependency_);
@@ -170,7 +172,7 @@ class DistantFolder : public ReplacedDependency {
 
 TEST_F(DistantFolder, IsLoadedFromWhereNothingForbidsIt) {
   const auto library = load_after([] {});
-  ASSERT_TRUE(library.ok()) << library.status().message();
+  ASSERT_THAT(library, IsOk());
   EXPECT_NE(::getenv(kHasRun), nullptr);
   EXPECT_EQ((*library)->unlisted(), dependency_);
 }
@@ -206,7 +208,7 @@ TEST_F(ReplacedDependency, IsHeldUntilThePluginIsLoaded) {
   use("dependent");
   {
     const auto files = PluginFiles::open(plugin_);
-    ASSERT_TRUE(files.ok()) << files.status().message();
+    ASSERT_THAT(files, IsOk());
     EXPECT_LT(::open(dependency_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC), 0);
   }
   const int writer = ::open(dependency_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -303,7 +305,7 @@ TEST_F(UnlistedDependency, IsKeptFromAStricterSessionThatComesLater) {
   Registry registry;
   registry.set_verifier(verifier(SignaturePolicy::kOff));
   const auto loaded = registry.load(plugin_);
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_THAT(registry.load(plugin_, SignaturePolicy::kRequire).status().message(),
               HasSubstr("not in \"files\""));
 }

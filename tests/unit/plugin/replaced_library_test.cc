@@ -19,19 +19,21 @@
 #include "host/plugin/loading/mapped_lines.h"
 #include "host/plugin/registry.h"
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/plugin/attacked_plugin.h"
 
 namespace ephost::plugin::replaced_library_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 std::filesystem::path library_of(const std::string& fixture) {
   return test::fixture_directory(fixture) / ("lib" + fixture + ".so");
 }
 
-// The plugin "good" in a folder of its own, whose manifest states the library's checksum.
+// The plugin "good" in a folder of its own, whose manifest has the library's checksum.
 class ReplacedLibrary : public AttackedPlugin {
  protected:
   void SetUp() override {
@@ -109,7 +111,7 @@ TEST_F(ReplacedLibrary, CanBeLoadedOnceTheRightFileIsThereAgain) {
   std::filesystem::rename(good_, library_);
   Registry registry;
   const auto loaded = registry.load(plugin_);
-  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(loaded, IsOk());
   EXPECT_EQ(::getenv(kHasRun), nullptr);
 }
 
@@ -127,7 +129,7 @@ TEST(GuardedLibrary, HasItsOwnPath) {
   const test::TempDirectory directory;
   const std::filesystem::path path = test::copy_fixture("good", directory / "plugin");
   const auto library = Library::open(*MappedFile::open(path));
-  ASSERT_TRUE(library.ok()) << library.status().message();
+  ASSERT_THAT(library, IsOk());
   Dl_info info = {};
   auto* const entry =
       (*library)->find_function<std::remove_pointer_t<eph_plugin_v1_function>>("eph_plugin_v1");
@@ -139,7 +141,7 @@ TEST(GuardedLibrary, LeavesStacksThatNobodyCanExecute) {
   const test::TempDirectory directory;
   const std::filesystem::path path = test::copy_fixture("good", directory / "plugin");
   const auto library = Library::open(*MappedFile::open(path));
-  ASSERT_TRUE(library.ok()) << library.status().message();
+  ASSERT_THAT(library, IsOk());
   const std::string maps = test::read_bytes("/proc/self/maps");
   const size_t stack = maps.find("[stack]");
   ASSERT_NE(stack, std::string::npos);
@@ -153,7 +155,7 @@ TEST(HeldFile, KeepsWritersWaiting) {
   std::thread writer;
   {
     const auto held = HeldFile::open(path);
-    ASSERT_TRUE(held.ok()) << held.status().message();
+    ASSERT_THAT(held, IsOk());
     writer = std::thread([&] {
       const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       is_open = true;
@@ -182,7 +184,8 @@ TEST(HeldFile, CanBeHeldTwice) {
   const std::filesystem::path path = directory.write("file", std::string(size_t{2} << 20, 'x'));
   const auto first = HeldFile::open(path);
   const auto second = HeldFile::open(path);
-  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
   EXPECT_LT(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC), 0);
 }
 

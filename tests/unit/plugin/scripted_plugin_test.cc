@@ -13,10 +13,12 @@
 #include "tests/support/fake_graph.h"
 #include "tests/support/fake_host.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::plugin::scripted_plugin_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -273,8 +275,8 @@ TEST(ScriptedPlugin, OffersTwoProviders) {
   Registry registry;
   const auto first = registry.load(find_scripted("ScriptedExecutionProvider"));
   const auto second = registry.load(find_scripted("ScriptedTwoExecutionProvider"));
-  ASSERT_TRUE(first.ok()) << first.status().message();
-  ASSERT_TRUE(second.ok()) << second.status().message();
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
   EXPECT_EQ((*first)->library, (*second)->library);
 }
 

@@ -19,12 +19,14 @@
 #include "host/trust/sign_manifest.h"
 #include "host/trust/verifier.h"
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/plugin/attacked_plugin.h"
 
 namespace ephost::plugin::writable_files_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -55,7 +57,7 @@ Compared compare_mapped(const std::filesystem::path& file, const std::string& by
   return compared;
 }
 
-// The plugin "good", whose library everybody may write into.
+// The plugin "good", whose library is writable for everybody.
 class WritableFiles : public AttackedPlugin {
  protected:
   void SetUp() override {
@@ -67,7 +69,7 @@ class WritableFiles : public AttackedPlugin {
     ASSERT_EQ(::chmod(library_.c_str(), 0666), 0);
     const std::filesystem::path manifest = directory_ / "plugin/good.yaml";
     const auto completed = trust::complete_manifest(manifest);
-    ASSERT_TRUE(completed.ok()) << completed.status().message();
+    ASSERT_THAT(completed, IsOk());
     test::write_bytes(manifest, completed->text);
     plugin_ = test::find_plugin_in(directory_ / "plugin");
   }
@@ -78,14 +80,14 @@ class WritableFiles : public AttackedPlugin {
 TEST_F(WritableFiles, KeepNothingFromBeingLoaded) {
   Registry registry;
   const auto loaded = registry.load(plugin_);
-  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(loaded, IsOk());
 }
 
 TEST_F(WritableFiles, MayBeWrittenLaterWithoutEffect) {
   const std::string bytes = test::read_bytes(library_);
   Registry registry;
   const auto loaded = registry.load(plugin_);
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_THAT(loaded, IsOk());
   std::fstream file(library_, std::ios::binary | std::ios::in | std::ios::out);
   file << std::string(bytes.size(), '\xcc');
   file.close();
@@ -111,7 +113,7 @@ TEST_F(WritableFiles, OfSomebodyElseAreRefusedWhereTheirChecksumIsStated) {
   EXPECT_THAT(refused.message(), AllOf(HasSubstr("others can write into \"" + library_.string()),
                                        HasSubstr("its SHA-256 means nothing")));
   plugin_.manifest.libraries.begin()->second.sha256.reset();
-  EXPECT_TRUE(open_as_nobody().ok());
+  EXPECT_THAT(open_as_nobody(), IsOk());
 }
 
 TEST_F(WritableFiles, OfRootNeedNoLease) {
@@ -120,7 +122,7 @@ TEST_F(WritableFiles, OfRootNeedNoLease) {
   ASSERT_EQ(::seteuid(65534), 0);
   const auto files = PluginFiles::open(plugin_);
   ASSERT_EQ(::seteuid(0), 0);
-  EXPECT_TRUE(files.ok()) << files.status().message();
+  EXPECT_THAT(files, IsOk());
 }
 
 TEST_F(WritableFiles, MakeASignatureWorthless) {
@@ -140,12 +142,12 @@ TEST_F(WritableFiles, MakeASignatureWorthless) {
   Registry lenient;
   lenient.set_verifier({SignaturePolicy::kWarn, sources});
   const auto loaded = lenient.load(plugin_);
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_THAT(loaded, IsOk());
   EXPECT_FALSE(lenient.load(plugin_, SignaturePolicy::kRequire).ok());
   ASSERT_EQ(::chmod(library_.c_str(), 0644), 0);
   Registry another;
   another.set_verifier({SignaturePolicy::kRequire, sources});
-  EXPECT_TRUE(another.load(plugin_).ok()) << another.load(plugin_).status().message();
+  EXPECT_THAT(another.load(plugin_), IsOk());
 }
 
 }  // namespace

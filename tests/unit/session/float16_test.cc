@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "host/runtime/values/value.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::float16_test {
 namespace {
+
+using test::IsOk;
 
 struct Format {
   int exponent_bits;
@@ -163,7 +166,7 @@ TYPED_TEST(ShortFloatTest, ClassifiesEachNumberAsItsFloat) {
 TYPED_TEST(ShortFloatTest, IsAnElementTypeOfValues) {
   const std::vector<TypeParam> numbers = {TypeParam(1.5F), TypeParam(-2)};
   const auto value = Value::of<TypeParam>({2}, numbers);
-  ASSERT_TRUE(value.ok()) << value.status().to_string();
+  ASSERT_THAT(value, IsOk());
   EXPECT_EQ(value->element_type(), element_type_of<TypeParam>());
   EXPECT_EQ(value->bytes().size(), 4U);
   ASSERT_EQ(value->template elements<TypeParam>().size(), 2U);
@@ -177,7 +180,7 @@ TEST(ElementTypeOf, TellsTheTwoShortFloatsApart) {
   static_assert(Float16(1.0F).to_bits() == 0x3c00 && BFloat16(1.0F).to_bits() == 0x3f80);
   const std::vector<Float16> numbers(3);
   const auto value = Value::of<Float16>({3}, numbers);
-  ASSERT_TRUE(value.ok());
+  ASSERT_THAT(value, IsOk());
   EXPECT_TRUE(value->elements<BFloat16>().empty());
 }
 

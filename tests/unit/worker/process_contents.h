@@ -1,4 +1,4 @@
-// Counts what this process has open, mapped and started, to see what is left behind.
+// Counts of what this process has open, mapped and started, to see what is left behind.
 #pragma once
 
 #include <cstddef>

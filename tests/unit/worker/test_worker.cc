@@ -185,7 +185,7 @@ void serve(WorkerChannel& channel) {
 
 int main(int count, char** arguments) {
   using namespace ephost::worker;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // those below that are no proper workers end with the test
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // those below that are not proper workers end with the test
   const std::string_view mode = count > 1 ? arguments[1] : "";
   if (mode == "hostile") return misbehave(static_cast<unsigned>(std::atoi(arguments[2])));
   if (mode == "lie") return lie(arguments[2]);

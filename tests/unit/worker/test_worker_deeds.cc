@@ -120,7 +120,7 @@ std::string outlive_the_host(std::string_view how) {
   return outcome(::syscall(SYS_prctl, wide | PR_SET_PDEATHSIG, 0, 0, 0, 0));
 }
 
-// What has to do with the host's processor time and memory.
+// Attempts to change the host's processor time and memory.
 std::string change_host(std::string_view what) {
   const pid_t host = ::getppid();
   const sched_param idle = {};

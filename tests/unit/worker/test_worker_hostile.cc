@@ -158,7 +158,7 @@ void answer_with(const FileDescriptor& socket, std::string_view how) {
 void lie_once(ChannelPage& page, const FileDescriptor& socket, std::string_view how) {
   if (how == "counts posts that it did not send") page.posted.fetch_add(1);
   if (how == "counts back") page.posted.fetch_sub(1);
-  if (how == "posts what is no post") {
+  if (how == "posts a message that is not a post") {
     static_cast<void>(send_packet(socket, Message{"no post"}, Waiting::kYes));
     page.posted.fetch_add(1);
   }

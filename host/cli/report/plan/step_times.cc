@@ -11,7 +11,7 @@
 namespace ephost::cli {
 namespace {
 
-// The index that an event of a step states, or one beyond all steps.
+// The index in an event of a step, or one beyond all steps.
 size_t stated_step(const Json& event, size_t count) {
   const std::string text = event.member("args").member("step").string();
   size_t index = count;

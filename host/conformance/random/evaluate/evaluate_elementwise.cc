@@ -164,7 +164,7 @@ Outputs evaluate_quantize(const Invocation& node) {
   const BoundedTensor& x = node.input(0);
   const BoundedTensor& scale = node.input(1);
   require(scale.numbers.size() == 1 && node.input(2).integers.size() == 1, "several scales");
-  // Of implementations that multiply by the inverse of the scale.
+  // For implementations that multiply by the inverse of the scale.
   constexpr double kRelativeSlack = 1e-6;
   BoundedTensor made{x.dims, {}, {}};
   for (const Bounded& number : x.numbers) {

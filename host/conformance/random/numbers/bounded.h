@@ -1,4 +1,4 @@
-// bounded.h: numbers with a bound on their rounding error. A Bounded states that every correct
+// bounded.h: numbers with a bound on their rounding error. A Bounded promises that every correct
 // float32 implementation gives a result within `error` of `value`, in whatever order it adds,
 // whether or not it fuses operations, and with functions that are accurate to a few dozen units in
 // the last place. An infinite error says that the result is unspecified (a division by what may be

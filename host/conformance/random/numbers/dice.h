@@ -24,7 +24,7 @@ class Dice {
     return std::uniform_real_distribution<double>(low, high)(engine_);
   }
   bool one_in(int64_t n) { return roll(1, n) == 1; }
-  // Of a container that is not empty.
+  // An element of the container, which is not empty.
   template <class Items>
   auto& pick(Items&& items) {
     return items[static_cast<decltype(items.size())>(roll(0, std::ssize(items) - 1))];

@@ -69,7 +69,7 @@ typedef struct ephost_environment_options {
   int32_t no_crash_handler;
   /* A call of a plugin that takes longer is named in the log while it lasts, at this time, at
    * twice this time, and so on. 0: after 10 seconds; EPHOST_UNKNOWN: never. Of several environments
-   * in the process the shortest time counts for all. */
+   * in the process, the shortest time counts for all. */
   uint64_t call_warning_ms;
 
   /* Receives the messages of the environment, its sessions and their plugins, in place of standard

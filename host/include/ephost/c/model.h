@@ -292,7 +292,7 @@ typedef struct ephost_context_report {
    * (`signatures`) decides whether this is a problem. */
   const char* signature;
   const char* signature_problem; /* what keeps the signature from counting; may be empty */
-  /* The external files that the model uses, and the specialised models that it states, by the names
+  /* The external files that the model uses, and the specialised models that it lists, by the names
    * that it has for them. */
   const char* const* files;
   uint64_t file_count;

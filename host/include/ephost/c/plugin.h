@@ -199,7 +199,7 @@ typedef struct ephost_selection_report {
 typedef struct ephost_plugin_api {
   uint64_t struct_size;
   /* Loads a plugin and describes it: a provider's type name, its short name, or the path of a
-   * manifest. Of several versions the highest that works is loaded; a warning in the log names
+   * manifest. Of several versions, the highest that works is loaded; a warning in the log names
    * those that do not. NOT_FOUND if no plugin is called so, INVALID_ARGUMENT for a file that is
    * not a usable manifest, EP_FAIL and the like for a library that cannot be loaded. */
   ephost_status* (*inspect)(const ephost_environment* environment, const char* plugin,

@@ -169,7 +169,7 @@ typedef struct ephost_session_options_api {
   ephost_status* (*enable_profiling)(ephost_session_options* options, const char* file);
 
   /* Gives the binaries of a context model by the names that its nodes state, instead of the file
-   * system. They are compared with the checksums that the model states, as ever. Called by the
+   * system. They are compared with the checksums that the model gives, as always. Called by the
    * thread that creates a session, once for each name, and again where the model has to be read
    * again. A failure makes creation fail with INVALID_GRAPH. */
   ephost_status* (*set_ep_context_data_read_func)(ephost_session_options* options,

@@ -66,7 +66,7 @@ struct ContextReport {
   // policy decides whether this is a problem. Empty without EPContext nodes.
   std::string signature = {};
   std::string signature_problem = {};  // what keeps the signature from counting; may be empty
-  // The external files that the model uses and the specialised models that it states, by the names
+  // The external files that the model uses and the specialised models that it lists, by the names
   // that it has for them.
   std::vector<std::string> files = {};
   std::vector<std::string> specialized_models = {};

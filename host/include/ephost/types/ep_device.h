@@ -46,7 +46,7 @@ struct EpDeviceList {
 // How a session chooses providers and devices by itself; ONNX Runtime's
 // OrtExecutionProviderDevicePolicy. Each takes the best device of the type that it prefers, if
 // there is one, and then the best CPU device; the CPU provider is always last. Of several devices
-// of one type the best one is: a discrete GPU (metadata "Discrete" is "1") before others, then one
+// of one type, the best one is a discrete GPU (metadata "Discrete" is "1") before others, then one
 // whose vendor is the provider's, then the first one by type name of the provider. Virtual devices
 // are never chosen.
 enum class EpDevicePolicy {

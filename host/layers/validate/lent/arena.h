@@ -1,5 +1,5 @@
 // Memory for copies of texts, arrays and records that a plugin borrows. When the time is over,
-// nobody can read there any more, or reads a pattern.
+// reading there crashes or gives a pattern.
 #pragma once
 
 #include <ephost/plugin_abi.h>

@@ -1,4 +1,4 @@
-// What a graph tells a plugin, as copies that become unusable when the graph ends.
+// Copies of the answers of a graph to a plugin, which become unusable when the graph ends.
 #pragma once
 
 #include <ephost/plugin_abi.h>

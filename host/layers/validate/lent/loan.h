@@ -1,4 +1,4 @@
-// What a plugin borrows from the host for the time of a call: until when, and for which thread.
+// An object that a plugin borrows from the host during a call: until when, and for which thread.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@
 
 namespace ephost::layers {
 
-// Who may call the functions of an object of the host.
+// The threads that may call the functions of an object of the host.
 enum class Callers {
   kThreadOfTheCall,  // marked [owner]
   kAnyThread         // marked [any]
 };
 
-// Of one object that the plugin was given in a call.
+// The loan of one object that the plugin was given in a call.
 class Loan {
  public:
   // Before the call. `log` outlives the loan.
   void begin(FindingLog& log, Subject subject);
-  // After it: whoever uses the object from here on breaks rule 20.
+  // After it: any further use of the object breaks rule 20.
   void end() noexcept;
   // Whether the plugin may call `function` of the object, which the ABI's headers call `object`;
   // reports it if not. Always true before `begin`.
@@ -56,7 +56,7 @@ class HostCall {
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
   ~HostCall();
-  // Of the calling thread.
+  // For the calling thread.
   [[nodiscard]] static bool is_running() noexcept;
 };
 

@@ -1,4 +1,4 @@
-// Where the tensors of a run lie relative to each other: which of them share memory. Pure values.
+// Arrangement of the tensors of a run: which of them share memory. Pure values.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -43,7 +43,7 @@ struct Arrangement {
 // As the host has placed them: what overlaps is in one region.
 [[nodiscard]] Arrangement as_planned(const eph_run& run);
 
-// Of a run whose outputs have their memory: each tensor in a region of its own.
+// For a run whose outputs have their memory: each tensor in a region of its own.
 [[nodiscard]] Arrangement as_separate(const eph_run& run);
 
 // The same, with as much sharing as the computation allows: no input or output is in more than one

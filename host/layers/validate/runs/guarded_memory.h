@@ -1,4 +1,4 @@
-// Memory for a value that a plugin gets, with zones around it that nobody may write.
+// Memory for a value that a plugin gets, between zones that must not be written.
 #pragma once
 
 #include <cstddef>
@@ -42,13 +42,13 @@ class GuardedMemory {
   };
   [[nodiscard]] Damage damage() const;
 
-  // From here on whoever writes into the memory crashes, if the system can do that.
+  // From here on any write into the memory crashes, if the system can do that.
   void make_read_only() noexcept;
 
   // After the call: overwrites everything, or with Guard::kPages takes all access away. `name` says
   // what lay there.
   void retire(std::string_view name) noexcept;
-  // Whether somebody has written since then.
+  // Whether the memory was written since then.
   [[nodiscard]] bool was_written_late() const;
   // What it occupies.
   [[nodiscard]] size_t footprint() const { return usable_; }

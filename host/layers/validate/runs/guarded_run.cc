@@ -72,7 +72,7 @@ GuardedRun::GuardedRun(eph_run* inner, const Declared& declared, Memory memory,
 
 GuardedMemory GuardedRun::make_memory(size_t size, const std::string& name) const {
   const auto alignment = static_cast<size_t>(declared_.alignment);
-  // Of a run and its repetitions, one lies next to the page behind and the others next to the one
+  // The memory of the run lies next to the page behind, and that of its repetitions next to the one
   // before.
   const auto side = is_repetition_ ? GuardedMemory::Side::kBefore : GuardedMemory::Side::kBehind;
   return {size, alignment, memory_.guard, memory_.fill, name + " of " + memory_.call, side};
@@ -247,7 +247,7 @@ void GuardedRun::add_changed_inputs(std::vector<Finding>& found) const {
     }
     if (!has_changed) continue;
     found.push_back({kOutputRule, formatted("changed input {}", i),
-                     "inputs belong to others: state the pair in may_inplace of `describe`, or "
+                     "inputs belong to others: list the pair in may_inplace of `describe`, or "
                      "write elsewhere"});
   }
 }

@@ -48,7 +48,7 @@ class GuardedRun : public eph_run {
   [[nodiscard]] Loan& loan() { return loan_; }
   [[nodiscard]] const Arrangement& arrangement() const { return places_; }
 
-  // To be called once, after `compute` has returned. Of a failed one, outputs may be anything.
+  // To be called once, after `compute` has returned. After a failed one, outputs may be anything.
   [[nodiscard]] std::vector<Finding> findings(bool has_succeeded) const;
   // The elements of outputs that still have the fill pattern in all their bytes, by output: the
   // first one, if there is one.
@@ -70,7 +70,7 @@ class GuardedRun : public eph_run {
 
   // Ends the loan, and makes the memory unusable.
   void retire() noexcept;
-  // Which of the memory somebody has written since then.
+  // The parts of the memory that were written since then.
   [[nodiscard]] std::vector<std::string> late_writes() const;
   // What it occupies.
   [[nodiscard]] size_t footprint() const;

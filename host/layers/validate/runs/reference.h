@@ -1,4 +1,4 @@
-// What the results of a computation are compared with: its graph, run by the CPU provider. A layer
+// The reference for the results of a computation: its graph, run by the CPU provider. A layer
 // sees no other provider, so the session makes these (session/layers/cpu_reference.h).
 #pragma once
 
@@ -35,8 +35,8 @@ class Reference {
       std::span<const eph_value* const> inputs) = 0;
 };
 
-// Of a graph as a serialised ONNX model, borrowed for the call. Fails where the CPU provider cannot
-// run all of it, and where its results are random.
+// Takes a graph as a serialised ONNX model, borrowed for the call. Fails where the CPU provider
+// cannot run all of it, and where its results are random.
 using MakeReference =
     std::function<Result<std::shared_ptr<Reference>>(std::span<const std::byte> onnx)>;
 

@@ -1,4 +1,4 @@
-// Compares the results of a run with those of the CPU provider.
+// Comparison of the results of a run with those of the CPU provider.
 #pragma once
 
 #include <ephost/plugin_abi.h>

@@ -1,6 +1,6 @@
-// Repeats a run that has succeeded, with the same inputs and its memory arranged in other ways that
-// the computation allows, and compares the outputs. Finds outputs that depend on what memory
-// contained before, promises of `describe` that do not hold, and outputs that nobody writes.
+// Repetitions of a run that has succeeded, with the same inputs and its memory arranged in other
+// ways that the computation allows. Comparing the outputs finds those that depend on what memory
+// contained before, promises of `describe` that do not hold, and outputs that are never written.
 #pragma once
 
 #include <functional>
@@ -21,11 +21,11 @@ class RepeatedRuns {
   RepeatedRuns(eph_run* inner, const GuardedRun& first, const GuardedRun::Declared& declared,
                GuardedRun::Memory memory, std::vector<bool> is_open, Compute compute);
 
-  // Of a first run without findings whose outputs were not copied to the host yet. A computation
-  // that does not even give the same result in the same arrangement (a random operator) is let
+  // After a first run without findings whose outputs were not copied to the host yet. A computation
+  // that does not even give the same result in the same arrangement (a random operator) is left
   // alone.
   [[nodiscard]] std::vector<Finding> all_findings();
-  // Of what the first run left untouched only: another run with another pattern has the last word.
+  // Findings about what the first run left untouched; another run with another pattern decides.
   [[nodiscard]] std::vector<Finding> untouched_findings();
   // Whether the same arrangement gives the same result.
   [[nodiscard]] bool is_repeatable() const;

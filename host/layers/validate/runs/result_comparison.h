@@ -1,4 +1,4 @@
-// Compares two results of one computation.
+// Comparison of two results of one computation.
 #pragma once
 
 #include <cstddef>

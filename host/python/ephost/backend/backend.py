@@ -56,7 +56,7 @@ def _run_options(given: Mapping[str, Any]) -> _ephost.RunOptions | None:
 
 
 def _is_attribute(of: type, name: str) -> bool:
-    """Of options, where those of sessions and of runs may be given together."""
+    """Whether options have this name; those of sessions and of runs may be given together."""
     return not name.startswith("_") and hasattr(of, name) and not callable(getattr(of, name))
 
 

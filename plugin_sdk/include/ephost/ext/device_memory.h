@@ -6,7 +6,7 @@
  * Memories are numbered: 0 is host memory, 1 and up are the provider's own, in the order of
  * get_memories. The host allocates in them what its plan places there (one block for all values of
  * known size, and further blocks as sizes become known), copies a value if its next reader wants it
- * in another memory, and states with each eph_value, as `memory`, where its `data` lies. Constants
+ * in another memory, and tells with each eph_value, as `memory`, where its `data` lies. Constants
  * are copied once, when the session is created. Values pass from one provider's memory to another's
  * through host memory.
  *

@@ -7,7 +7,7 @@
  * Before the host asks a provider for its claims, it simplifies the graph: nodes that depend on
  * constants only are computed, nodes that give their input unchanged are removed, and calls of
  * functions that no provider claims are replaced by the functions' bodies. A provider names the
- * operators that shall reach it as they are in the model. The host
+ * operators that are to reach it as they are in the model. The host
  *
  *   - does not compute a node with such an operator, even if all its inputs are constants;
  *   - does not remove it if it gives its input unchanged, nor a node that does so and reads from it
@@ -17,8 +17,8 @@
  * take it for that operator, so its body always takes its place.)
  *
  * The wishes of all providers of a session hold for the whole graph, with the bodies of its nodes.
- * They end with the providers' claims: what nobody takes falls to the CPU provider, and the host
- * may simplify it then. QuantizeLinear and DequantizeLinear need no wish, as they reach the
+ * They end with the providers' claims: what no provider takes falls to the CPU provider, and the
+ * host may simplify it then. QuantizeLinear and DequantizeLinear need no wish, as they reach the
  * providers as they are. Constant nodes always become constants. Nodes that no output of the graph
  * depends on are removed.
  *
@@ -49,7 +49,7 @@ typedef struct eph_kept_operator {
 typedef struct eph_graph_wishes_api {
   uint64_t struct_size;
 
-  /* The operators that shall reach the provider as they are. They live as long as the provider, and
+  /* The operators that are to reach the provider unchanged. They live as long as the provider, and
    * depend on nothing but its options and devices, so that equal sessions see equal graphs. Called
    * once, after `create`. [required] [owner] */
   int32_t (*get_kept_operators)(eph_provider* provider, const eph_kept_operator** out_operators,

@@ -45,7 +45,7 @@ struct eph_layer_api {
    * of `inner` made; it may be shorter or longer than the layer's own eph_provider_api. Its slots
    * that are null are null in the new table too, and so are slots that the layer does not know.
    *
-   * The new table states the type name, short name and vendor of `inner`, and follows the rules for
+   * The new table has the type name, short name and vendor of `inner`, and follows the rules for
    * tables of providers. What the layer does not change passes through: the objects of `inner`, and
    * the extensions that its get_extension offers, as long as the provider that their functions get
    * is one of `inner`'s own. It may hide or decorate extensions, too. [required] [load] */

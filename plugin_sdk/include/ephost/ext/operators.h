@@ -3,7 +3,7 @@
  * through get_extension of its eph_plugin_api. It defines operators in domains of the vendor's: the
  * host then checks nodes with them as it checks those of ONNX, knows the types and shapes of their
  * outputs, and can explain what is wrong with a node. Without it, nodes of an unknown domain pass
- * unchecked, and their outputs have no known type unless the model states it.
+ * unchecked, and their outputs have no known type unless the model declares it.
  *
  * The definitions are constant, and depend on no provider object. A plugin defines operators in
  * domains of its own; the domains of ONNX (empty, "ai.onnx", "ai.onnx.ml", ...) are refused. If two
@@ -29,7 +29,7 @@ enum {
   EPH_PARAMETER_OPTIONAL = 1 << 0, /* may be omitted: an empty name, or at the end */
   /* The last one only: stands for one or more; if it is optional too, for none or more. */
   EPH_PARAMETER_VARIADIC = 1 << 1,
-  /* Of a variadic parameter: its values may have different types. */
+  /* The values of a variadic parameter may have different types. */
   EPH_PARAMETER_HETEROGENEOUS = 1 << 2
 };
 
@@ -40,7 +40,7 @@ typedef struct eph_parameter {
   /* Either the name of a type constraint, e.g. "T": all parameters with this name have one type; or
    * empty: the parameter's type is restricted by `element_types` alone. */
   eph_string type_name;
-  /* Bit n allows tensors of element type n. Parameters with one type_name state the same bits. */
+  /* Bit n allows tensors of element type n. Parameters with one type_name have the same bits. */
   uint64_t element_types;
   uint32_t flags;
   uint32_t reserved; /* zero */
@@ -52,8 +52,9 @@ typedef struct eph_attribute_def {
   eph_string description;
   int32_t kind;         /* EPH_ATTRIBUTE_* */
   uint32_t is_required; /* 0 or 1 */
-  /* What a node has that omits the attribute: the host adds it before anybody sees the node. Null
-   * if the attribute has no default. FLOAT(S), INT(S) and STRING(S) only; its name is not read. */
+  /* The value for nodes that omit the attribute: the host adds it before any plugin sees the node.
+   * Null if the attribute has no default. FLOAT(S), INT(S) and STRING(S) only; its name is not
+   * read. */
   const eph_attribute* default_value;
 } eph_attribute_def;
 
@@ -71,9 +72,9 @@ typedef struct eph_inference_api {
    * [required] [owner] */
   int32_t (*get_input)(const eph_inference* inference, uint32_t input, eph_value_info* out,
                        eph_error* error) EPH_NOEXCEPT;
-  /* States that an output is a tensor, its element type (EPH_ELEMENT_UNDEFINED: as the type names
+  /* Declares that an output is a tensor, its element type (EPH_ELEMENT_UNDEFINED: as the type names
    * say), and its shape: `rank` extents, with -1 for an unknown one and `dim_names` (null: none)
-   * for symbols; a rank of -1 is an unknown shape. The host fails the model where it states
+   * for symbols; a rank of -1 is an unknown shape. The host fails the model where it declares
    * something else. No effect for an output that the node omits; EPH_INVALID_ARGUMENT for one that
    * the operator does not have. [required] [owner] */
   int32_t (*set_output)(eph_inference* inference, uint32_t output, int32_t element_type,

@@ -29,7 +29,7 @@ typedef struct eph_progress_api {
   /* Reports the progress of the provider's current call: `fraction` goes from 0 to 1 and never
    * decreases within one call; values outside are clamped, and NaN means "unknown". `message`
    * describes the current work in a few words and without the number, e.g. "tuning MatMul_12"; an
-   * empty message keeps the last one. Cheap: the host drops reports that come faster than anybody
+   * empty message keeps the last one. Cheap: the host drops reports that come faster than a user
    * can read. Outside of a call of the provider it does nothing. [required] [any] */
   void (*report)(const eph_host* host, double fraction, eph_string message) EPH_NOEXCEPT;
 

@@ -15,7 +15,7 @@
  * Runs of sessions, and concurrent runs of one session, overlap. Kernels that the host calls
  * outside of a run, to fold constants, see a run_id that was never begun.
  *
- * The manifest states a `scope` for each option: `session` (the default; passed to `create`), `run`
+ * The manifest gives a `scope` for each option: `session` (the default; passed to `create`), `run`
  * (passed to begin_run), or `dynamic` (passed to `create`, and to set_options when it changes).
  *
  * This header follows the rules of <ephost/plugin_abi.h>, which explains the marks [optional],
@@ -37,11 +37,11 @@ typedef struct eph_run_config {
   uint64_t struct_size;
   uint64_t run_id;
   eph_string tag; /* chosen by the application, for logs and traces; mostly empty */
-  /* When the result is of no use any more, in nanoseconds of the system's monotonic clock
+  /* When the result becomes useless, in nanoseconds of the system's monotonic clock
    * (CLOCK_MONOTONIC); 0: never. The host cancels the run at that time. */
   uint64_t deadline_ns;
-  /* Every option of the manifest with the scope `run`, once, with its default where the run states
-   * nothing. */
+  /* Every option of the manifest with the scope `run`, once, with its default where the run does
+   * not set it. */
   const eph_option* options;
   uint64_t option_count;
 } eph_run_config;

@@ -12,7 +12,7 @@
  *
  * Each specialisation has a provider object of its own, created with the same options and devices,
  * which sees the graph with the fixed extents as that of any other model; so a provider needs to do
- * nothing for different shapes beyond stating its wishes. Objects are created and destroyed while
+ * nothing for different shapes beyond naming its wishes. Objects are created and destroyed while
  * those of other specialisations run (see "Threads" in ABI.md). The host keeps a bounded number of
  * them. Until a specialisation is ready, or where it fails, the nodes run as they were claimed with
  * open extents, on other providers where need be.

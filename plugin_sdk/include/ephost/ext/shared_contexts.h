@@ -11,7 +11,7 @@
  *     Computations of one session may run while another session compiles.
  *   - `get_ep_context_nodes` is called once, at the end of the group, with the computations of all
  *     its models. What they have in common should be written once; computations of different models
- *     may state the same payload.
+ *     may name the same payload.
  *   - When contexts are loaded, different sessions may restore the computations of one payload, one
  *     after the other. The payload stays where it is until the provider is destroyed.
  *

@@ -127,7 +127,7 @@ int32_t guard(eph_error* error, Body&& body) noexcept {
 template <class Record, class Describe>
 void fill_record(Record* out, Describe&& describe) {
   if (out == nullptr || out->struct_size < sizeof(out->struct_size)) {
-    throw Failure(EPH_INVALID_ARGUMENT, "the host asks for a record without stating its size");
+    throw Failure(EPH_INVALID_ARGUMENT, "the host asks for a record without setting its size");
   }
   const uint64_t size = std::min<uint64_t>(out->struct_size, sizeof(Record));
   Record known = {};

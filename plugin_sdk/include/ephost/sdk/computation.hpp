@@ -25,7 +25,7 @@ class Run {
   [[nodiscard]] const eph_value* input(uint32_t i) const {
     return i < run_->input_count ? run_->inputs[i] : nullptr;
   }
-  // Null for an output that nobody reads.
+  // Null for an output that is not read.
   [[nodiscard]] eph_value* output(uint32_t i) const {
     return i < run_->output_count ? run_->outputs[i] : nullptr;
   }
@@ -36,7 +36,7 @@ class Run {
   }
 
   // Output i with that shape, and with memory; the output must not be omitted. Costs nothing if the
-  // host has prepared it. The element type may be left out if the model states it.
+  // host has prepared it. The element type may be left out if the model declares it.
   eph_value& allocate(uint32_t i, ArrayView<int64_t> shape,
                       int32_t element_type = EPH_ELEMENT_UNDEFINED) {
     eph_value& value = *run_->outputs[i];
@@ -102,7 +102,7 @@ class Run {
     return memory;
   }
   [[nodiscard]] bool is_cancelled() const { return run_->api->is_cancelled(run_) != 0; }
-  // Of the session's run, as in Provider::begin_run; 0 under a host that does not state it.
+  // The id of the session's run, as in Provider::begin_run; 0 under a host that does not give it.
   [[nodiscard]] uint64_t id() const {
     const uint64_t end = offsetof(eph_run, run_id) + sizeof(eph_run::run_id);
     return run_->struct_size >= end ? run_->run_id : 0;

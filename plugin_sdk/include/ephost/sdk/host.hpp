@@ -1,5 +1,5 @@
-// host.hpp: what the host passes to a provider's `create` and `get_devices`: log, extensions,
-// threads, options, devices, device list.
+// host.hpp: the arguments of a provider's `create` and `get_devices`: log, extensions, threads,
+// options, devices, device list.
 #pragma once
 
 #include <ephost/ext/thread_pool.h>
@@ -54,7 +54,7 @@ class ThreadPool {
   [[nodiscard]] uint32_t thread_count() const {
     return table_ == nullptr ? 1 : table_->get_thread_count(host_);
   }
-  // The share of a library with threads of its own; 0 if the host does not state one.
+  // The share of a library with threads of its own; 0 if the host does not give one.
   [[nodiscard]] uint32_t library_thread_count() const {
     return table_ == nullptr ? 0 : table_->get_library_thread_count(host_);
   }
@@ -144,7 +144,7 @@ class Config : public Options {
   }
   // The device to compile for, which need not be present; null: devices().
   [[nodiscard]] const eph_device* target() const { return config_.target; }
-  // Of the manifest: an absolute path.
+  // The folder of the manifest: an absolute path.
   [[nodiscard]] std::string_view directory() const { return view(config_.directory); }
   // `purpose`: one of EPH_PURPOSE_*.
   [[nodiscard]] bool is_for(uint32_t purpose) const { return (config_.purpose & purpose) != 0; }

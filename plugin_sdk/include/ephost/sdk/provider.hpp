@@ -53,14 +53,14 @@ class Provider {
   // contain anything; throws Failure(EPH_INVALID_GRAPH) if it cannot be read.
   std::vector<std::string> list_partitions(const eph_bytes& payload);
   // Offers ephost.device_memory/1: memories of the provider's own, numbered from 1; declare all
-  // four or none. Each computation states which values lie where (Computation::describe_memory).
+  // four or none. Each computation tells which values lie where (Computation::describe_memory).
   ArrayView<eph_memory> memories();
   void* allocate_memory(uint32_t memory, uint64_t size);  // null: out of memory
   void release_memory(uint32_t memory, void* data);       // must not throw
   void copy_memory(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
                    uint64_t size);
-  // Offers ephost.graph_wishes/1: operators that shall reach the provider as they are in the model.
-  // They live as long as the provider.
+  // Offers ephost.graph_wishes/1: operators that are to reach the provider as they are in the
+  // model. They live as long as the provider.
   ArrayView<eph_kept_operator> kept_operators();
   // Offers ephost.shapes/1; set_shape_profiles may be left out. get_shape_wishes follows each
   // get_capability of a graph with open extents; set_shape_profiles comes before the first, and

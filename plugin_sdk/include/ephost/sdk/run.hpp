@@ -1,4 +1,4 @@
-// run.hpp: what the host says about a run of a session, and the list that takes a provider's events
+// run.hpp: the host's record of a run of a session, and the list that takes a provider's events
 // for the session's trace.
 #pragma once
 

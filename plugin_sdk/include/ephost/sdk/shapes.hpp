@@ -1,4 +1,4 @@
-// shapes.hpp: what a provider says and hears about open extents (ephost.shapes/1).
+// shapes.hpp: a provider's wishes for open extents, and the profiles of sessions (ephost.shapes/1).
 #pragma once
 
 #include <ephost/ext/shapes.h>

@@ -1,4 +1,4 @@
-// What the kernels of ai.onnx.ml have in common: rows of numbers, labels, and the transforms of
+// The common part of the kernels of ai.onnx.ml: rows of numbers, labels, and the transforms of
 // scores.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Copies runs of neighbouring elements of an input to an output, of any element type, strings
-// included: what Gather, Compress, Unique and ReverseSequence have in common.
+// A mover of runs of neighbouring elements from an input to an output, of any element type, strings
+// included: the common part of Gather, Compress, Unique and ReverseSequence.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Copies elements between two tensors with arbitrary strides: what Slice, Concat, Split, Transpose,
-// Expand, Tile, Pad and DepthToSpace have in common. Works on all element types.
+// A copy of elements between two tensors with arbitrary strides: the common part of Slice, Concat,
+// Split, Transpose, Expand, Tile, Pad and DepthToSpace. Works on all element types.
 #pragma once
 
 #include <cstdint>

@@ -298,8 +298,8 @@ class ByteConvolutions::Plans {
     return std::make_unique<PackedWeights>(bytes, dense, std::move(source));
   }
 
-  // Of constant weights, what is needed after the kernel was made: their elements stay, the records
-  // that describe them do not.
+  // The part of constant weights that is needed after the kernel was made: their elements stay, the
+  // records that describe them do not.
   struct Constant {
     const uint8_t* bytes = nullptr;
     bool flips = false, needs_sums = false;

@@ -85,7 +85,7 @@ void for_each_output_block(const Pixels& pixels, const Store& store) {
   const double cost = static_cast<double>(outputs * std::min(pixels.plane, kPixels)) * 0.3;
   parallel_for(pixels.images * blocks, cost, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      // Of about the same size, as a few pixels are stored one by one.
+      // Blocks of about the same size, as a few pixels are stored one by one.
       const int64_t first = i % blocks * pixels.plane / blocks;
       const int64_t count = (i % blocks + 1) * pixels.plane / blocks - first;
       for (int64_t m = 0; m < outputs; m += kBlockChannels) {

@@ -1,5 +1,5 @@
-// What QuantizeLinear, DequantizeLinear and related operators share: which scale belongs to which
-// element, and rounding to the quantised types.
+// The common part of QuantizeLinear, DequantizeLinear and related operators: which scale belongs to
+// which element, and rounding to the quantised types.
 #pragma once
 
 #include <algorithm>

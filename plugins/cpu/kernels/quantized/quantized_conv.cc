@@ -111,7 +111,7 @@ class QLinearConv final : public IntegerConvKernel {
   }
 
  private:
-  // Of an input without elements: all sums are zero.
+  // The output for an input without elements: all sums are zero.
   static void store_biases(const Requantization& requantization, const ConvolutionShape& shape,
                            int32_t element_type, const eph_value& y) {
     const int64_t outputs = shape.weights[0];

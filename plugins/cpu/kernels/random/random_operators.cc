@@ -62,7 +62,7 @@ class Random final : public Kernel {
       type = kLike ? run.input(0)->element_type : int32_t{EPH_ELEMENT_FLOAT};
     }
     if ((kAllFloats & eph::type_bit(type)) == 0) {
-      fail("there are no random numbers of type " + type_name(type) + "; state attribute dtype");
+      fail("there are no random numbers of type " + type_name(type) + "; set attribute dtype");
     }
     const Dims shape = kLike ? dims_of(*run.input(0)) : shape_;
     const eph_value& y = allocate_output(run, 0, type, shape);

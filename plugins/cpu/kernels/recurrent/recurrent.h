@@ -1,4 +1,4 @@
-// What RNN, GRU and LSTM have in common: the shapes of their inputs, the order of time steps in
+// The common part of RNN, GRU and LSTM: the shapes of their inputs, the order of time steps in
 // both directions, sequences of different lengths, and the matrix products.
 //
 // The products of the whole input with W come first, as one matrix product; each step then adds the

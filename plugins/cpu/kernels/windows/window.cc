@@ -92,7 +92,7 @@ Window WindowAttributes::resolve_transposed(const Dims& kernel, const Dims& inpu
                                             Dims& extents) const {
   Window window = start(kernel, input);
   const std::size_t rank = input.size();
-  // Some exporters state all dimensions of the output.
+  // Some exporters write all dimensions of the output.
   const std::size_t skipped = output_shape.size() == rank + 2 ? 2 : 0;
   if ((!output_padding.empty() && output_padding.size() != rank) ||
       (!output_shape.empty() && output_shape.size() != rank + skipped)) {

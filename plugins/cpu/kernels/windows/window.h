@@ -29,8 +29,8 @@ struct Window {
 class WindowAttributes {
  public:
   // Throws if the value of an attribute is invalid for every input. ceil_mode has no effect on the
-  // padding modes SAME_UPPER and SAME_LOWER, which state the output themselves. In every version it
-  // makes no window that would begin in the padding at the end: the text says so since opset 22,
+  // padding modes SAME_UPPER and SAME_LOWER, which define the output themselves. In every version
+  // it makes no window that would begin in the padding at the end: the text says so since opset 22,
   // and the exporters of older models and ONNX Runtime take it so.
   explicit WindowAttributes(const eph::NodeView& node);
 

@@ -1,4 +1,4 @@
-// What Attention and MultiHeadAttention have in common: their attributes and masks.
+// The common part of Attention and MultiHeadAttention: their attributes and masks.
 #pragma once
 
 #include <cstdint>

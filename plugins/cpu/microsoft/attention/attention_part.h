@@ -1,6 +1,6 @@
-// What the attention operators of com.microsoft share: heads cut out of packed tensors, caches of
-// keys and values, masks as numbers that are added to the scores, and ONNX's Attention, which
-// computes the rest. Everything is in float.
+// The common part of the attention operators of com.microsoft: heads cut out of packed tensors,
+// caches of keys and values, masks as numbers that are added to the scores, and ONNX's Attention,
+// which computes the rest. Everything is in float.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// exact_choice.h: how an operation is computed in a run in which NaN may have been lost. The choice
-// for exact_recipe, in place of choose_primitive.
+// exact_choice.h: the computation of an operation in a run in which NaN may have been lost. The
+// choice for exact_recipe, in place of choose_primitive.
 #pragma once
 
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"

@@ -89,7 +89,7 @@ class ExactBinary : public OwnKernel {
   Dims dims_, strides_;
 };
 
-// Of maxima or minima.
+// A reduction to maxima or minima.
 class ExactReduction : public OwnKernel {
  public:
   ExactReduction(bool is_max, const Dims& data, const Dims& output)

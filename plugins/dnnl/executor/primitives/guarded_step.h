@@ -1,4 +1,4 @@
-// guarded_step.h: runs a primitive once in guarded memory, to see whether it stays inside its
+// guarded_step.h: one run of a primitive in guarded memory, to see whether it stays inside its
 // arguments.
 #pragma once
 

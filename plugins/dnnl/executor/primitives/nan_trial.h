@@ -1,4 +1,4 @@
-// nan_trial.h: runs a primitive on NaN, to see whether it tells when it loses some.
+// nan_trial.h: a run of a primitive on NaN, to see whether it tells when it loses some.
 #pragma once
 
 #include <cstddef>

@@ -62,7 +62,7 @@ class Attempt {
   void add_scales(QuantizationAttributes& attributes, int output_channel, int weights_mask) const;
 
   // The choice made from a primitive descriptor: the inputs as these arguments (DNNL_ARG_*), each
-  // with the layout that the descriptor states for it, then the post-op operands.
+  // with the layout that the descriptor gives for it, then the post-op operands.
   [[nodiscard]] PrimitiveChoice choice(const dnnl::primitive_desc_base& descriptor,
                                        const std::vector<int>& arguments) const;
 

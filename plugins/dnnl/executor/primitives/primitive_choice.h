@@ -1,7 +1,7 @@
-// primitive_choice.h: picks the oneDNN primitive for one operation and the layouts that it wants.
-// It decides from the operation and the current layouts of its inputs, and creates a primitive
-// descriptor but no primitive. Called by the assembler, and by lowering and passes to ask what the
-// library can do.
+// primitive_choice.h: the choice of the oneDNN primitive for one operation and of the layouts that
+// it wants. It decides from the operation and the current layouts of its inputs, and creates a
+// primitive descriptor but no primitive. Called by the assembler, and by lowering and passes to ask
+// what the library can do.
 #pragma once
 
 #include <memory>

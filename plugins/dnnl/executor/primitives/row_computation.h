@@ -6,7 +6,7 @@
 // code of our own behind them (exact_kernels.h).
 //
 // A state keeps memory objects for the number of rows of its last run; with another number they are
-// made anew.
+// made again.
 #pragma once
 
 #include <ephost/plugin.hpp>

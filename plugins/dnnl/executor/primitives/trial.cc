@@ -58,7 +58,7 @@ void check_arguments(const Program& program, std::size_t i) {
   const Step& step = program.steps[i];
   const dnnl::primitive_desc_base descriptor = descriptor_of(step);
   for (const StepArgument& argument : step.arguments) {
-    // The library states no layout for scales and zero points.
+    // The library gives no layout for scales and zero points.
     const View& view = program.views[argument.view];
     if (program.buffers[view.buffer].place == Place::kParameter) continue;
     const Descriptor asked = descriptor.query_md(dnnl::query::exec_arg_md, argument.argument);

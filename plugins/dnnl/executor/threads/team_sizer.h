@@ -1,6 +1,6 @@
-// team_sizer.h: finds the number of threads on which a computation is fastest while other programs
-// keep processors busy. A division of work among fixed threads waits for the slowest, so that fewer
-// can be faster. Pure: it is told how long runs took, and reads no clock.
+// team_sizer.h: a search for the number of threads on which a computation is fastest while other
+// programs keep processors busy. A division of work among fixed threads waits for the slowest, so
+// that fewer can be faster. Pure: it is told how long runs took, and reads no clock.
 #pragma once
 
 #include <cstddef>

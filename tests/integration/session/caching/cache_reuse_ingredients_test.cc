@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "tests/integration/session/caching/cache_reuse_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::cache_reuse_ingredients_test {
 namespace {
@@ -15,6 +16,7 @@ using Seen = test::SeenSession;
 using test::CacheReuse;
 using test::CacheSetup;
 using test::fixture_directory;
+using test::IsOk;
 using ::testing::HasSubstr;
 
 // Something that the key of an entry covers, and how many of the two partitions are compiled again
@@ -99,7 +101,7 @@ TEST_P(CacheReuseOf, AnIngredientThatChanges) {
   ingredient.before(changed);
   ingredient.change(changed);
   const Seen found = open(changed);
-  ASSERT_TRUE(found.status.ok()) << found.status.to_string();
+  ASSERT_THAT(found.status, IsOk());
   EXPECT_EQ(found.use.outcome, Outcome::kMiss);
   EXPECT_NE(found.use.key, missed.use.key);
   EXPECT_EQ(found.compiled, ingredient.compiled) << found.log;

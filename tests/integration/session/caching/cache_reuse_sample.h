@@ -12,6 +12,7 @@
 #include "host/context/store/owned_folder.h"
 #include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::test {
 
@@ -107,7 +108,7 @@ class CacheReuse : public ::testing::Test {
 
   void expect_hit(const CacheSetup& setup, size_t partitions = 2) const {
     const SeenSession hit = open_without_compiling(setup);
-    EXPECT_TRUE(hit.status.ok()) << hit.status.to_string();
+    EXPECT_THAT(hit.status, IsOk());
     EXPECT_EQ(hit.use.outcome, CacheUse::Outcome::kHit) << hit.log;
     EXPECT_EQ(hit.use.reused_contexts, 0U);
     EXPECT_EQ(hit.restored, partitions);

@@ -3,6 +3,7 @@
 
 #include "tests/integration/session/caching/cache_reuse_sample.h"
 #include "tests/integration/session/flow_models.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::cache_reuse_test {
 namespace {
@@ -12,6 +13,7 @@ using Outcome = CacheUse::Outcome;
 using Seen = test::SeenSession;
 using test::CacheReuse;
 using test::CacheSetup;
+using test::IsOk;
 using test::updated_host;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -21,13 +23,13 @@ using ::testing::Not;
 TEST_F(CacheReuse, TheNewEntryNeedsTheOldOneNoMore) {
   const Seen old = open({});
   const Seen reused = open_without_compiling(updated_host());
-  ASSERT_TRUE(reused.status.ok()) << reused.status.to_string();
+  ASSERT_THAT(reused.status, IsOk());
   EXPECT_EQ(reused.use.outcome, Outcome::kMiss);
   EXPECT_EQ(reused.use.reused_contexts, 2U);
   fs::remove_all(entry(old.use));
   expect_hit(updated_host());
   const auto checks = verify_cache(store_);
-  ASSERT_TRUE(checks.ok()) << checks.status().to_string();
+  ASSERT_THAT(checks, IsOk());
   ASSERT_EQ(checks->size(), 1U);
   EXPECT_THAT(checks->front().problems, IsEmpty());
   // It gives contexts itself.
@@ -100,7 +102,7 @@ TEST_F(CacheReuse, ADamagedEntryGivesNothing) {
       fs::remove(entry(old.use) / name);
       if (!is_removed) test::write(entry(old.use) / name, bytes);
       const Seen found = open(updated_host());
-      ASSERT_TRUE(found.status.ok()) << found.status.to_string();
+      ASSERT_THAT(found.status, IsOk());
       EXPECT_EQ(found.use.outcome, Outcome::kMiss);
       EXPECT_EQ(found.compiled, 2U);
       EXPECT_EQ(found.use.reused_contexts, 0U);
@@ -130,7 +132,7 @@ TEST_F(CacheReuse, WhatTheProviderRefusesIsCompiled) {
     const Seen forbidden = open_without_compiling(refusing);
     EXPECT_EQ(forbidden.status.code(), StatusCode::kModelRequiresCompilation);
     const Seen found = open(refusing);
-    ASSERT_TRUE(found.status.ok()) << found.status.to_string();
+    ASSERT_THAT(found.status, IsOk());
     EXPECT_EQ(found.use.outcome, Outcome::kMiss);
     EXPECT_EQ(found.compiled, 2U);
     EXPECT_EQ(found.use.reused_contexts, 0U);
@@ -162,7 +164,7 @@ TEST_F(CacheReuse, WhereAProviderFailsNothingIsReused) {
   CacheSetup failing = first;
   failing.providers.push_back({"scripted_two", {{"fail", "compile"}}});
   const Seen found = open(failing);
-  ASSERT_TRUE(found.status.ok()) << found.status.to_string();
+  ASSERT_THAT(found.status, IsOk());
   EXPECT_EQ(found.use.outcome, Outcome::kUncached);
   EXPECT_EQ(found.restored, 1U);
   EXPECT_EQ(found.compiled, 1U);
@@ -193,12 +195,12 @@ TEST_F(CacheReuse, AModelWithContextsInBodiesReusesThem) {
   const fs::path model = test::write_model(dir_ / "flow.onnx", test::nested_flow());
   const auto reused = [&](const CacheSetup& setup) {
     Result<Session> session = Session::create(environment(setup), model, options(setup));
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     if (!session.ok()) return uint64_t{0};
     for (const bool condition : {true, false}) {
       const std::vector<float> x = {0.5F, -1.25F};
       const auto outputs = session->run(test::nested_flow_inputs(4, condition, x));
-      EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+      EXPECT_THAT(outputs, IsOk());
       if (outputs.ok()) test::expect_nested_flow(*outputs, 4, condition, x);
     }
     return session->cache_use().reused_contexts;
@@ -214,11 +216,11 @@ TEST_F(CacheReuse, AContextOfTheShippedProviderIsReused) {
   setup.providers = {{"dnnl", {}}};
   const fs::path model = test::model_path("tiny_diamond");
   Result<Session> first = Session::create(environment(setup), model, options(setup));
-  ASSERT_TRUE(first.ok()) << first.status().to_string();
+  ASSERT_THAT(first, IsOk());
   setup.host_version = "1.0.1";
   setup.config.emplace_back("session.disable_model_compile", "1");
   Result<Session> second = Session::create(environment(setup), model, options(setup));
-  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  ASSERT_THAT(second, IsOk());
   EXPECT_EQ(second->cache_use().reused_contexts, 2U);
   test::expect_close(*test::run(*second), *test::run(*first));
 }
@@ -228,9 +230,9 @@ TEST_F(CacheReuse, KeepsTheEntriesThatASessionWasMadeOf) {
   const CacheSetup updated = updated_host();
   const Result<Session> living =
       Session::create(environment(updated), model(updated), options(updated));
-  ASSERT_TRUE(living.ok()) << living.status().to_string();
+  ASSERT_THAT(living, IsOk());
   const auto removal = prune_cache(store_, {.max_bytes = 1});
-  ASSERT_TRUE(removal.ok()) << removal.status().to_string();
+  ASSERT_THAT(removal, IsOk());
   EXPECT_TRUE(fs::exists(entry(old.use)));
 }
 
@@ -246,7 +248,7 @@ TEST_F(CacheReuse, CompileModelWritesTheSameFilesFromReusedContexts) {
         compilation.output_model_path = dir_ / name / "model_ctx.onnx";
         compilation.ep_context_embed_mode = embed;
         auto report = compile_model(environment(setup), options(setup), compilation);
-        EXPECT_TRUE(report.ok()) << report.status().to_string();
+        EXPECT_THAT(report, IsOk());
         return report.ok() ? std::move(*report) : CompileReport();
       };
       CacheSetup setup;

@@ -20,12 +20,14 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::cache_store_test {
 namespace {
 
 using Outcome = CacheUse::Outcome;
+using test::IsOk;
 using test::model_path;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -63,7 +65,7 @@ class CacheStoreSession : public ::testing::Test {
   static CacheUse use(const std::filesystem::path& model, const SessionOptions& options) {
     const Environment here = environment();
     Result<Session> session = Session::create(here, model, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     if (!session.ok()) return {};
     const std::vector<NamedValue> inputs = test::random_inputs(*session);
     Result<Session> plain = Session::create(here, model, {});
@@ -173,7 +175,7 @@ TEST_F(CacheStoreSession, GoesByContentWhereverItComesFrom) {
   EXPECT_EQ(use(copy, options()).outcome, Outcome::kHit);
   const Result<Session> from_memory = Session::create(
       environment(), ModelBytes{std::as_bytes(std::span(bytes.data(), bytes.size()))}, options());
-  ASSERT_TRUE(from_memory.ok());
+  ASSERT_THAT(from_memory, IsOk());
   EXPECT_EQ(from_memory->cache_use().outcome, Outcome::kHit);
   EXPECT_EQ(from_memory->cache_use().key, first.key);
 }
@@ -182,9 +184,9 @@ TEST_F(CacheStoreSession, AChangedModelUnderTheSameNameIsAnotherOne) {
   const auto copy = dir_.write("model.onnx", test::read(model_));
   const CacheUse first = use(copy, options());
   auto model = onnx_io::import_model(model_);
-  ASSERT_TRUE(model.ok());
+  ASSERT_THAT(model, IsOk());
   model->doc += " changed";
-  ASSERT_TRUE(onnx_io::export_model(*model)->write(copy).ok());
+  ASSERT_THAT(onnx_io::export_model(*model)->write(copy), IsOk());
   const CacheUse second = use(copy, options());
   EXPECT_EQ(second.outcome, Outcome::kMiss);
   EXPECT_NE(second.key, first.key);
@@ -231,7 +233,7 @@ TEST_F(CacheStoreSession, AnotherBuildOfAPluginHasEntriesOfItsOwn) {
     options.plugin_directories = {dir_ / "plugins", EPHOST_PLUGINS};
     options.search_default_directories = false;
     const auto session = Session::create(*Environment::create(options), model_, this->options());
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return session->cache_use().outcome;
   };
   EXPECT_EQ(outcome(), Outcome::kMiss);
@@ -304,7 +306,7 @@ TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
     const CacheUse found = use(model_, options);
     EXPECT_EQ(found.outcome, Outcome::kUncached);
     EXPECT_THAT(found.reason, HasSubstr(std::string(reason)));
-    EXPECT_THAT(logged, HasSubstr("goes on without the cache store"));
+    EXPECT_THAT(logged, HasSubstr("continues without the cache store"));
     EXPECT_THAT(logged, HasSubstr(std::string(reason)));
   };
   SessionOptions on_a_file = options();
@@ -336,7 +338,7 @@ TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
 TEST_F(CacheStoreSession, WaitsForTheStoreOnlySoLong) {
   ASSERT_EQ(use(model_, options()).outcome, Outcome::kMiss);
   const auto held = context::FolderLock::acquire(folder(""), {}, posix_file_system());
-  ASSERT_TRUE(held.ok());
+  ASSERT_THAT(held, IsOk());
   SessionOptions impatient = options({{"claim", "every:2"}});
   impatient.add_config_entry("ep.context_lock_timeout_ms", "10");
   const CacheUse locked_out = use(model_, impatient);
@@ -348,7 +350,7 @@ TEST_F(CacheStoreSession, WaitsForTheStoreOnlySoLong) {
 TEST_F(CacheStoreSession, ACancelledWaitForTheStoreCancelsTheSession) {
   ASSERT_EQ(use(model_, options()).outcome, Outcome::kMiss);
   const auto held = context::FolderLock::acquire(folder(""), {}, posix_file_system());
-  ASSERT_TRUE(held.ok());
+  ASSERT_THAT(held, IsOk());
   std::atomic<bool> cancelled = false;
   SessionOptions patient = options({{"claim", "every:2"}});
   patient.add_config_entry("ep.context_lock_timeout_ms", "3600000");
@@ -406,7 +408,7 @@ CompileReport compile_into(const std::filesystem::path& folder, const std::files
   compilation.input_model_path = model;
   compilation.output_model_path = folder / "model_ctx.onnx";
   auto report = compile_model(environment(), options, compilation);
-  EXPECT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_THAT(report, IsOk());
   return report.ok() ? std::move(*report) : CompileReport();
 }
 

@@ -10,12 +10,14 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::context_cache_test {
 namespace {
 
 using test::environment;
+using test::IsOk;
 using test::model_path;
 using test::with_dnnl;
 
@@ -27,13 +29,13 @@ std::filesystem::path compile(const test::TempDirectory& folder, std::string_vie
   options.output_model_path = folder / "model_ctx.onnx";
   options.ep_context_embed_mode = embed;
   const auto report = compile_model(environment(), with_dnnl(), options);
-  EXPECT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_THAT(report, IsOk());
   return options.output_model_path;
 }
 
 graph::Model import(const std::filesystem::path& model) {
   auto imported = onnx_io::import_model(model);
-  EXPECT_TRUE(imported.ok()) << imported.status().to_string();
+  EXPECT_THAT(imported, IsOk());
   return std::move(imported).value();
 }
 
@@ -50,11 +52,11 @@ TEST(ContextCache, GivesTheSameOutputsFromFileAndFromMemory) {
        {"tiny_cnn", "tiny_mlp", "tiny_residual", "tiny_constants", "tiny_external", "tiny_quick"}) {
     SCOPED_TRACE(model);
     const auto expected = test::run_model(model_path(model), with_dnnl());
-    ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+    ASSERT_THAT(expected, IsOk());
     for (const bool embed : {false, true}) {
       const test::TempDirectory folder;
       const auto outputs = test::run_model(compile(folder, model, embed), with_dnnl());
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       test::expect_close(*outputs, *expected);
     }
   }
@@ -79,31 +81,31 @@ TEST(ContextCache, HundredsOfPartitionsEachHaveAPayloadOfTheirOwn) {
   graph.outputs = {static_cast<graph::ValueId>(kLength)};
   graph::connect(graph);
   const auto exported = onnx_io::export_model(chain);
-  ASSERT_TRUE(exported.ok()) << exported.status().to_string();
+  ASSERT_THAT(exported, IsOk());
   const test::TempDirectory folder;
   const auto model = folder / "chain.onnx";
-  ASSERT_TRUE(write_file_atomically(model, exported->model.to_bytes()).ok());
+  ASSERT_THAT(write_file_atomically(model, exported->model.to_bytes()), IsOk());
 
   EnvironmentOptions environment_options;
   environment_options.plugin_directories = {EPHOST_PLUGINS, test::fixture_directory("scripted")};
   environment_options.search_default_directories = false;
   const auto created = Environment::create(environment_options);
-  ASSERT_TRUE(created.ok()) << created.status().to_string();
+  ASSERT_THAT(created, IsOk());
   SessionOptions options;
   options.append_execution_provider("scripted", {{"claim", "every:1"}, {"payloads", "each"}});
   ModelCompilationOptions compilation;
   compilation.input_model_path = model;
   compilation.output_model_path = folder / "chain_ctx.onnx";
   const auto report = compile_model(*created, options, compilation);
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_EQ(report->partitions.size(), kLength);
   EXPECT_EQ(report->files.size(), kLength + 1);
 
   auto session = Session::create(*created, compilation.output_model_path, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<NamedValue> inputs = test::random_inputs(*session);
   const auto outputs = session->run(inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   test::expect_close(*outputs, {inputs[0].value});
 }
 
@@ -116,7 +118,7 @@ TEST(ContextCache, AModelFromMemoryNeedsAnOutputPath) {
             StatusCode::kInvalidArgument);
   const test::TempDirectory folder;
   options.add_config_entry("ep.context_file_path", (folder / "m_ctx.onnx").string());
-  EXPECT_TRUE(Session::create(environment(), model, options).ok());
+  EXPECT_THAT(Session::create(environment(), model, options), IsOk());
   EXPECT_TRUE(std::filesystem::exists(folder / "m_ctx.onnx"));
 }
 
@@ -125,7 +127,7 @@ TEST(ContextCache, WritesBesideTheModelByDefault) {
   const auto copy = folder.write("dir.v1/model.onnx", test::read(model_path("tiny_cnn")));
   SessionOptions options = with_dnnl();
   options.add_config_entry("ep.context_enable", "1");
-  ASSERT_TRUE(Session::create(environment(), copy, options).ok());
+  ASSERT_THAT(Session::create(environment(), copy, options), IsOk());
   EXPECT_TRUE(std::filesystem::exists(folder / "dir.v1/model_ctx.onnx"));
   EXPECT_TRUE(std::filesystem::exists(folder / "dir.v1/model_dnnl.bin"));
 }
@@ -149,8 +151,8 @@ TEST(ContextCache, RefusesAFolderOrAnExistingFileAsOutput) {
             StatusCode::kFail);
   EXPECT_EQ(test::read(existing), "mine");
   options.add_config_entry("ep.context_force_overwrite", "1");
-  EXPECT_TRUE(Session::create(environment(), model_path("tiny_cnn"), options).ok());
-  EXPECT_TRUE(compile_model(environment(), with_dnnl(), compile_options).ok());
+  EXPECT_THAT(Session::create(environment(), model_path("tiny_cnn"), options), IsOk());
+  EXPECT_THAT(compile_model(environment(), with_dnnl(), compile_options), IsOk());
 }
 
 TEST(ContextCache, WritesThePlainModelOrNothingWhenNothingIsCompiled) {
@@ -159,7 +161,7 @@ TEST(ContextCache, WritesThePlainModelOrNothingWhenNothingIsCompiled) {
   SessionOptions session_options;
   session_options.add_config_entry("ep.context_enable", "1");
   session_options.add_config_entry("ep.context_file_path", output.string());
-  EXPECT_TRUE(Session::create(environment(), model_path("tiny_cnn"), session_options).ok());
+  EXPECT_THAT(Session::create(environment(), model_path("tiny_cnn"), session_options), IsOk());
   EXPECT_FALSE(std::filesystem::exists(output));
   ModelCompilationOptions options;
   options.input_model_path = model_path("tiny_cnn");
@@ -168,7 +170,7 @@ TEST(ContextCache, WritesThePlainModelOrNothingWhenNothingIsCompiled) {
   EXPECT_EQ(compile_model(environment(), {}, options).status().code(), StatusCode::kFail);
   EXPECT_FALSE(std::filesystem::exists(output));
   options.error_if_no_nodes_compiled = false;
-  ASSERT_TRUE(compile_model(environment(), {}, options).ok());
+  ASSERT_THAT(compile_model(environment(), {}, options), IsOk());
   test::expect_close(*test::run_model(output, {}), *test::run_model(model_path("tiny_cnn"), {}));
 }
 
@@ -200,7 +202,8 @@ TEST(ContextCache, KeepsInputsAndOutputsOfTheModel) {
   const test::TempDirectory folder;
   const auto before = Session::create(environment(), model_path("tiny_quick"));
   const auto after = Session::create(environment(), compile(folder, "tiny_quick"), with_dnnl());
-  ASSERT_TRUE(before.ok() && after.ok()) << after.status().to_string();
+  ASSERT_THAT(before, IsOk());
+  ASSERT_THAT(after, IsOk());
   const auto names = [](const std::vector<ValueDescription>& descriptions) {
     std::vector<std::string> result;
     for (const ValueDescription& description : descriptions) result.push_back(description.name);
@@ -222,9 +225,9 @@ TEST(ContextCache, DoesNotDependOnTheSourceFiles) {
   ModelCompilationOptions options;
   options.input_model_path = copy;
   options.output_model_path = folder / "m_ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), with_dnnl(), options).ok());
+  ASSERT_THAT(compile_model(environment(), with_dnnl(), options), IsOk());
   std::filesystem::remove_all(folder / "source");
-  EXPECT_TRUE(test::run_model(options.output_model_path, with_dnnl()).ok());
+  EXPECT_THAT(test::run_model(options.output_model_path, with_dnnl()), IsOk());
 }
 
 TEST(ContextCache, WritesTheSameBytesAgain) {
@@ -257,7 +260,7 @@ TEST(ContextCache, RefusesPathsThatLeaveTheFolder) {
         if (attribute.name == "ep_cache_context") attribute.value = std::string(path);
       }
     }
-    ASSERT_TRUE(onnx_io::export_model(model)->write(context).ok());
+    ASSERT_THAT(onnx_io::export_model(model)->write(context), IsOk());
     EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
   }
 }
@@ -302,7 +305,7 @@ TEST(ContextCache, LoadsTheSupersededFormOfALargeBinary) {
   const Hash128 checksum = content_checksum(std::as_bytes(std::span(intact)));
   test::write(folder / context::superseded_name("model_dnnl.bin", to_hex(checksum)), intact);
   const auto outputs = test::run_model(context, with_dnnl());
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   test::expect_close(*outputs, *test::run_model(model_path("tiny_quick"), with_dnnl()));
 }
 
@@ -312,12 +315,12 @@ TEST(ContextCache, TheProviderWithstandsDamageThatNoChecksumReveals) {
   const auto context = compile(folder, "tiny_cnn");
   graph::Model model = import(context);
   model.metadata.clear();
-  ASSERT_TRUE(onnx_io::export_model(model)->write(context).ok());
+  ASSERT_THAT(onnx_io::export_model(model)->write(context), IsOk());
   const auto binary = folder / "model_dnnl.bin";
   const std::string intact = test::read(binary);
   SessionOptions options = with_dnnl();
   options.add_config_entry("ep.require_checksums", "0");
-  ASSERT_TRUE(test::run_model(context, options).ok());
+  ASSERT_THAT(test::run_model(context, options), IsOk());
   std::mt19937 engine(2);
   for (int round = 0; round < 200; ++round) {
     std::string damaged = intact;
@@ -346,7 +349,7 @@ TEST(ContextCache, RefusesAContextOfAnotherMachine) {
     stated = true;
   }
   ASSERT_TRUE(stated);
-  ASSERT_TRUE(onnx_io::export_model(model)->write(context).ok());
+  ASSERT_THAT(onnx_io::export_model(model)->write(context), IsOk());
   EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
 }
 
@@ -356,7 +359,7 @@ TEST(ContextCache, RefusesToCompileWhenCompilationIsDisabled) {
   EXPECT_EQ(Session::create(environment(), model_path("tiny_cnn"), options).status().code(),
             StatusCode::kModelRequiresCompilation);
   const test::TempDirectory folder;
-  EXPECT_TRUE(Session::create(environment(), compile(folder, "tiny_cnn"), options).ok());
+  EXPECT_THAT(Session::create(environment(), compile(folder, "tiny_cnn"), options), IsOk());
 }
 
 TEST(ContextCache, PrefixesTheNamesOfItsNodes) {
@@ -366,7 +369,7 @@ TEST(ContextCache, PrefixesTheNamesOfItsNodes) {
   ModelCompilationOptions compile_options;
   compile_options.input_model_path = model_path("tiny_cnn");
   compile_options.output_model_path = folder / "m_ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), options, compile_options).ok());
+  ASSERT_THAT(compile_model(environment(), options, compile_options), IsOk());
   const graph::Model model = import(compile_options.output_model_path);
   for (const graph::Node* node : context_nodes(model)) {
     EXPECT_EQ(node->name.rfind("left_", 0), 0U) << node->name;

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::dimension_overrides_test {
 namespace {
 
 using test::environment;
+using test::IsOk;
 using test::LogCapture;
 using test::model_path;
 using test::TempDirectory;
@@ -31,16 +33,16 @@ SessionOptions with_size(int64_t size, SessionOptions options = {}) {
 
 TEST(DimensionOverridesOfASession, MakeEverythingStatic) {
   auto open = Session::create(environment(), model_path("tiny_dynamic"));
-  ASSERT_TRUE(open.ok());
+  ASSERT_THAT(open, IsOk());
   EXPECT_THAT(open->planned_memory(), IsEmpty());
   auto session = Session::create(environment(), model_path("tiny_dynamic"), with_size(3));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->inputs()[0].shape[0], 3);
   EXPECT_EQ(session->outputs()[0].shape[0], 3);
   EXPECT_THAT(session->planned_memory(), Not(IsEmpty()));
   const std::vector<NamedValue> inputs = test::random_inputs(*session);
   const auto outputs = session->run(inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   test::expect_close(*outputs, *open->run(inputs));
   EXPECT_EQ(session->run(test::random_inputs(*open, 2)).status().code(),
             StatusCode::kInvalidArgument);
@@ -50,7 +52,7 @@ TEST(DimensionOverridesOfASession, ApplyToPlansAndPartitions) {
   const auto sizes = [](const SessionOptions& options) {
     std::vector<bool> known;
     const auto plans = plan_model(environment(), model_path("tiny_dynamic"), options);
-    EXPECT_TRUE(plans.ok()) << plans.status().to_string();
+    EXPECT_THAT(plans, IsOk());
     for (const PlannedValue& value : plans->front().values) {
       known.push_back(value.bytes.has_value());
     }
@@ -58,7 +60,7 @@ TEST(DimensionOverridesOfASession, ApplyToPlansAndPartitions) {
   };
   EXPECT_THAT(sizes({}), Not(Each(true)));
   EXPECT_THAT(sizes(with_size(2)), Each(true));
-  EXPECT_TRUE(partition_model(environment(), model_path("tiny_dynamic"), with_size(2)).ok());
+  EXPECT_THAT(partition_model(environment(), model_path("tiny_dynamic"), with_size(2)), IsOk());
 }
 
 // x[n] -> Relu -> Neg -> y[n].
@@ -81,12 +83,12 @@ TEST(DimensionOverridesOfASession, AreCompiledIntoContextModels) {
                                     {.input_model_path = save_open_model(folder),
                                      .output_model_path = folder / "ctx.onnx",
                                      .error_if_no_nodes_compiled = true});
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   auto session =
       Session::create(test::scripted_environment(), folder / "ctx.onnx", test::scripted());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->inputs()[0].shape[0], 2);
-  EXPECT_TRUE(session->run(test::random_inputs(*session)).ok());
+  EXPECT_THAT(session->run(test::random_inputs(*session)), IsOk());
 }
 
 TEST(DimensionOverridesOfASession, BelongToTheKeyOfTheCacheStore) {
@@ -98,9 +100,9 @@ TEST(DimensionOverridesOfASession, BelongToTheKeyOfTheCacheStore) {
     options.add_config_entry("ep.cache_dir", (folder / "cache").string());
     if (extent >= 0) options.add_free_dimension_override_by_name("n", extent);
     auto session = Session::create(test::scripted_environment(), model, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     EXPECT_EQ(session->inputs()[0].shape[0], extent);
-    EXPECT_TRUE(session->run(test::random_inputs(*session)).ok());
+    EXPECT_THAT(session->run(test::random_inputs(*session)), IsOk());
     return session->cache_use().outcome;
   };
   EXPECT_EQ(use(-1), CacheUse::Outcome::kMiss);
@@ -117,7 +119,7 @@ TEST(DimensionOverridesOfASession, WarnAboutAnUnknownName) {
   SessionOptions options;
   options.add_free_dimension_override_by_name(symbol() + "x", 2);
   options.add_free_dimension_override_by_denotation("DATA_BATCH", 2);
-  EXPECT_TRUE(Session::create(environment(), model_path("tiny_dynamic"), options).ok());
+  EXPECT_THAT(Session::create(environment(), model_path("tiny_dynamic"), options), IsOk());
   EXPECT_THAT(log.text(), AllOf(HasSubstr("the model has no dimension \"" + symbol() + "x\""),
                                 HasSubstr("did you mean \"" + symbol() + "\"?"),
                                 HasSubstr("with the denotation \"data_batch\"")));
@@ -139,9 +141,9 @@ TEST(DimensionOverridesOfASession, ComeFromASelectionFileToo) {
   test::write(folder / "selection.yaml",
               "selection: 1\nproviders: []\nsession:\n  " + kByName + symbol() + ": 3\n");
   SessionOptions options;
-  ASSERT_TRUE(options.load_selection(folder / "selection.yaml").ok());
+  ASSERT_THAT(options.load_selection(folder / "selection.yaml"), IsOk());
   const auto session = Session::create(environment(), model_path("tiny_dynamic"), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->inputs()[0].shape[0], 3);
 }
 

@@ -3,10 +3,12 @@
 
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::given_initializers_test {
 namespace {
 
+using test::IsOk;
 using test::LogCapture;
 using ::testing::AllOf;
 using ::testing::Each;
@@ -21,7 +23,7 @@ class GivenInitializers : public ::testing::Test {
     const std::vector<NamedValue> inputs = {
         {"x", *Value::of<float>({4}, std::vector<float>{1, 2, 3, -9})}};
     const auto outputs = session.run(inputs);
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     if (!outputs.ok()) return {};
     const auto elements = outputs->front().elements<float>();
     return {elements.begin(), elements.end()};
@@ -49,7 +51,7 @@ TEST_F(GivenInitializers, ReplaceTheModels) {
       SessionOptions giving = options;
       giving.add_initializer("w1", row(7)).add_initializer("w1", row(2));
       auto session = Session::create(environment_, model, giving);
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
       EXPECT_THAT(run(*session), ElementsAre(-3, -5, -7, 0));
     }
   }
@@ -67,7 +69,7 @@ TEST_F(GivenInitializers, AreFolded) {
   SessionOptions options;
   options.add_initializer("w", row(1));
   auto session = Session::create(environment_, path, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(run(*session), ElementsAre(0, 1, 2, -10));
 }
 
@@ -78,7 +80,8 @@ TEST_F(GivenInitializers, AreNotCopiedAndSharedBySessions) {
   options.add_initializer("w1", *value);
   auto one = Session::create(environment_, model_, options);
   auto two = Session::create(environment_, external_, options);
-  ASSERT_TRUE(one.ok() && two.ok());
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(two, IsOk());
   EXPECT_EQ(memory_of(*one, "w1"), memory);
   EXPECT_EQ(memory_of(*two, "w1"), memory);
   // The sessions keep the memory, and the value is theirs to read.
@@ -94,7 +97,7 @@ TEST_F(GivenInitializers, MayLieInBorrowedMemory) {
   options.add_initializer(
       "w1", *Value::borrow(ElementType::kFloat, {4}, std::as_writable_bytes(std::span(memory))));
   auto session = Session::create(environment_, model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(memory_of(*session, "w1"), std::as_bytes(std::span(memory)).data());
   EXPECT_THAT(run(*session), ElementsAre(-3, -5, -7, 0));
 }
@@ -108,7 +111,7 @@ TEST_F(GivenInitializers, AreCopiedWhereTheirElementsAreNotAligned) {
   SessionOptions options;
   options.add_initializer("w1", *Value::borrow(ElementType::kFloat, {4}, place));
   auto session = Session::create(environment_, model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(memory_of(*session, "w1")) % alignof(float), 0U);
   EXPECT_THAT(run(*session), ElementsAre(-3, -5, -7, 0));
 }
@@ -139,11 +142,12 @@ TEST_F(GivenInitializers, DoNotTakeMemoryAgain) {
   const uint64_t before = resident_bytes();
   auto one = Session::create(environment_, path, options);
   auto two = Session::create(environment_, path, options);
-  ASSERT_TRUE(one.ok() && two.ok()) << one.status().to_string();
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(two, IsOk());
   const std::vector<NamedValue> inputs = {
       {"x", *Value::of<int64_t>({1}, std::vector<int64_t>{kElements - 1})}};
   const auto outputs = two->run(inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT(outputs->front().elements<float>(), ElementsAre(5));
   if (EPH_BUILD_FLAGS == 0) {  // sanitizers keep what was freed
     EXPECT_LT(resident_bytes(), before + kBytes / 2);
@@ -157,7 +161,7 @@ TEST_F(GivenInitializers, AreDefaultsOfInputsToo) {
   SessionOptions options;
   options.add_initializer("w1", row(2));
   auto session = Session::create(environment_, test::save(folder_, model, "d.onnx"), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->overridable_initializers().size(), 1U);
   EXPECT_THAT(run(*session), ElementsAre(-3, -5, -7, 0));
 }
@@ -168,7 +172,7 @@ TEST_F(GivenInitializers, StandForExternalDataWhoseFileIsNotThere) {
   SessionOptions options;
   options.add_external_initializers({{"w0", row(0)}, {"w1", row(2)}});
   auto session = Session::create(environment_, external_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(run(*session), ElementsAre(-2, -4, -6, 0));
 }
 
@@ -204,7 +208,7 @@ TEST_F(GivenInitializers, ThatTheModelDoesNotHaveAreAWarning) {
   const LogCapture log;
   SessionOptions options;
   options.add_initializer("w11", row(2));
-  EXPECT_TRUE(refusal(options).ok());
+  EXPECT_THAT(refusal(options), IsOk());
   EXPECT_THAT(log.text(), AllOf(HasSubstr("the model has no initializer \"w11\", so the one given "
                                           "has no effect"),
                                 HasSubstr("did you mean \"w1\"?")));
@@ -218,7 +222,7 @@ TEST_F(GivenInitializers, BelongToTheKeyOfTheCacheStoreByContent) {
     SessionOptions options = cached;
     options.add_initializer("w1", row(value));
     auto session = Session::create(environment_, external_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     EXPECT_EQ(run(*session), expected);
     return session->cache_use().outcome;
   };
@@ -236,7 +240,7 @@ TEST_F(GivenInitializers, AreSharedBySessionsThatTheCacheStoreHasCompiled) {
   options.add_initializer("w1", value);
   for (const auto outcome : {CacheUse::Outcome::kMiss, CacheUse::Outcome::kHit}) {
     auto session = Session::create(environment_, external_, options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_EQ(session->cache_use().outcome, outcome) << session->cache_use().reason;
     EXPECT_EQ(memory_of(*session, "w1"), value.bytes().data());
     EXPECT_THAT(run(*session), ElementsAre(-3, -5, -7, 0));
@@ -246,12 +250,12 @@ TEST_F(GivenInitializers, AreSharedBySessionsThatTheCacheStoreHasCompiled) {
 TEST_F(GivenInitializers, AreWrittenIntoContextModels) {
   SessionOptions options = test::scripted();
   options.add_initializer("w1", row(2));
-  ASSERT_TRUE(
+  ASSERT_THAT(
       compile_model(environment_, options,
-                    {.input_model_path = external_, .output_model_path = folder_ / "ctx.onnx"})
-          .ok());
+                    {.input_model_path = external_, .output_model_path = folder_ / "ctx.onnx"}),
+      IsOk());
   auto session = Session::create(environment_, folder_ / "ctx.onnx", test::scripted());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(run(*session), ElementsAre(-3, -5, -7, 0));
 }
 
@@ -271,10 +275,10 @@ TEST_F(GivenInitializers, OfTextKeepTheirStrings) {
   SessionOptions options;
   options.add_initializer("names", *Value::of_strings({2}, {"c", "d"}));
   auto session = Session::create(environment_, test::save(folder_, model, "t.onnx"), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<NamedValue> inputs = {{"x", *Value::of<int64_t>({1}, std::vector<int64_t>{1})}};
   const auto outputs = session->run(inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT(outputs->front().strings(), ElementsAre("d"));
 }
 
@@ -291,7 +295,7 @@ class FilesInMemory : public GivenInitializers {
 
 TEST_F(FilesInMemory, StandForTheFilesAndAreNotCopied) {
   auto expected = Session::create(environment_, external_);
-  ASSERT_TRUE(expected.ok());
+  ASSERT_THAT(expected, IsOk());
   const std::vector<float> numbers = run(*expected);
   std::filesystem::remove(folder_ / "weights");
   const std::string bytes = test::read(external_);
@@ -299,7 +303,7 @@ TEST_F(FilesInMemory, StandForTheFilesAndAreNotCopied) {
     auto session = from_memory
                        ? Session::create(environment_, test::model_bytes(bytes), giving("weights"))
                        : Session::create(environment_, external_, giving("weights"));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_EQ(run(*session), numbers);
     const auto* const begin = std::as_bytes(std::span(weights_)).data();
     EXPECT_GE(memory_of(*session, "w1"), begin);
@@ -316,7 +320,7 @@ TEST_F(FilesInMemory, ThatAreTooShortAreRefused) {
 
 TEST_F(FilesInMemory, ThatTheModelDoesNotReadAreAWarning) {
   const LogCapture log;
-  EXPECT_TRUE(refusal(giving("weight")).ok());
+  EXPECT_THAT(refusal(giving("weight")), IsOk());
   EXPECT_THAT(log.text(), AllOf(HasSubstr("reads no external data in \"weight\""),
                                 HasSubstr("did you mean \"weights\"?")));
 }
@@ -326,7 +330,7 @@ TEST_F(FilesInMemory, BelongToTheKeyOfTheCacheStore) {
   cached.add_config_entry("ep.cache_dir", (folder_ / "cache").string());
   const auto outcome = [&] {
     auto session = Session::create(environment_, external_, giving("weights", cached));
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     EXPECT_THAT(run(*session), Not(Each(0)));
     return session->cache_use().outcome;
   };

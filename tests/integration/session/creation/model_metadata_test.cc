@@ -1,11 +1,13 @@
-// What a session says that its model states about itself.
+// What a session says that its model declares about itself.
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::model_metadata_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::scripted_environment;
 using ::testing::ElementsAre;
@@ -27,7 +29,7 @@ graph::Model described_model() {
 class ModelMetadataTest : public ::testing::Test {
  protected:
   static void expect_described(const Result<Session>& session, const std::string& producer) {
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     const ModelMetadata& metadata = session->model_metadata();
     EXPECT_EQ(metadata.producer_name, producer);
     EXPECT_EQ(metadata.graph_name, "main");
@@ -55,7 +57,7 @@ TEST_F(ModelMetadataTest, IsWhatTheModelStates) {
 TEST_F(ModelMetadataTest, IsEmptyWhereTheModelStatesNothing) {
   const auto plain = test::save(folder_, test::scripted_model(), "plain.onnx");
   const auto session = Session::create(environment_, plain);
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->model_metadata().producer_name, "");
   EXPECT_EQ(session->model_metadata().version, 0);
   EXPECT_THAT(session->model_metadata().custom_metadata_map, IsEmpty());
@@ -66,7 +68,7 @@ TEST_F(ModelMetadataTest, OfAContextModelIsTheSourceModelsWithoutEntriesOfTheCon
                                       {.input_model_path = model_,
                                        .output_model_path = folder_ / "ctx.onnx",
                                        .error_if_no_nodes_compiled = true});
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   EXPECT_GT(test::import_file(folder_ / "ctx.onnx").metadata.size(), 3U);
   expect_described(Session::create(environment_, folder_ / "ctx.onnx", scripted()), "ephost");
 }

@@ -3,12 +3,14 @@
 
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::optimized_model_test {
 namespace {
 
 using test::environment;
 using test::GraphBuilder;
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -60,7 +62,7 @@ class OptimizedModel : public ::testing::Test {
 
 TEST_F(OptimizedModel, HasLostWhatWasFoldedAndGivesTheSameResults) {
   auto session = create(saving(saved_));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const graph::Model model = test::import_file(saved_);
   EXPECT_THAT(operators_of(model), ElementsAre("Add"));
   EXPECT_EQ(model.metadata, foldable_model().metadata);
@@ -73,28 +75,28 @@ TEST_F(OptimizedModel, OfEachSampleGivesTheSameResults) {
     if (!std::filesystem::exists(model)) continue;
     SCOPED_TRACE(model.string());
     auto session = Session::create(environment(), model, saving(saved_));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     const auto inputs = test::random_inputs(*session);
     const auto expected = session->run(inputs);
-    ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+    ASSERT_THAT(expected, IsOk());
     SessionOptions unoptimized;
     unoptimized.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
     auto loaded = Session::create(environment(), saved_, unoptimized);
-    ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+    ASSERT_THAT(loaded, IsOk());
     const auto outputs = loaded->run(inputs);
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     test::expect_close(*outputs, *expected);
   }
 }
 
 TEST_F(OptimizedModel, KeepsBodiesAndWhatTheyCapture) {
   test::write_model(model_, test::nested_flow());
-  ASSERT_TRUE(create(saving(saved_)).ok());
+  ASSERT_THAT(create(saving(saved_)), IsOk());
   auto session = Session::create(environment(), saved_);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<float> x = {0.5F, -1.25F};
   const auto outputs = session->run(test::nested_flow_inputs(3, true, x));
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   test::expect_nested_flow(*outputs, 3, true, x);
 }
 
@@ -102,30 +104,30 @@ TEST_F(OptimizedModel, HasTheSizesOfDimensionsThatTheSessionFixed) {
   SessionOptions options = saving(saved_);
   const auto open = Session::create(environment(), test::model_path("tiny_dynamic"));
   options.add_free_dimension_override_by_name(open->inputs()[0].dim_names[0], 3);
-  ASSERT_TRUE(Session::create(environment(), test::model_path("tiny_dynamic"), options).ok());
+  ASSERT_THAT(Session::create(environment(), test::model_path("tiny_dynamic"), options), IsOk());
   const auto session = Session::create(environment(), saved_);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->inputs()[0].shape[0], 3);
 }
 
 TEST_F(OptimizedModel, HasLargeInitializersInAFileIfOneIsNamed) {
   SessionOptions options = saving(saved_);
   options.add_config_entry(kExternalFile, "optimized.weights");
-  ASSERT_TRUE(create(options).ok());
+  ASSERT_THAT(create(options), IsOk());
   EXPECT_EQ(location_of("n"), "") << "smaller than 1024 bytes";
   options.add_config_entry(kMinSize, "16");
-  ASSERT_TRUE(create(options).ok());
+  ASSERT_THAT(create(options), IsOk());
   EXPECT_EQ(location_of("n"), "optimized.weights");
   auto session = create({});
   test::expect_runs(Session::create(environment(), saved_), *test::run(*session));
   options.add_config_entry(kMinSize, "17");
-  ASSERT_TRUE(create(options).ok());
+  ASSERT_THAT(create(options), IsOk());
   EXPECT_EQ(location_of("n"), "");
 }
 
 TEST_F(OptimizedModel, ReplacesAnOlderOneButNoFileThatIsRead) {
   test::write(saved_, "older");
-  ASSERT_TRUE(create(saving(saved_)).ok());
+  ASSERT_THAT(create(saving(saved_)), IsOk());
   EXPECT_THAT(operators_of(test::import_file(saved_)), ElementsAre("Add"));
 
   const std::string before = test::read(model_);
@@ -152,7 +154,7 @@ TEST_F(OptimizedModel, LeavesNothingBehindWhereItCannotBeWritten) {
 }
 
 TEST_F(OptimizedModel, StaysAsItIsWhereItsInitializersCannotBeWritten) {
-  ASSERT_TRUE(create(saving(saved_)).ok());
+  ASSERT_THAT(create(saving(saved_)), IsOk());
   const std::string before = test::read(saved_);
   std::filesystem::create_directory(folder_ / "weights");
   SessionOptions options = saving(saved_);
@@ -160,16 +162,16 @@ TEST_F(OptimizedModel, StaysAsItIsWhereItsInitializersCannotBeWritten) {
   EXPECT_EQ(create(options).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(test::read(saved_), before);
   std::filesystem::remove(folder_ / "weights");
-  ASSERT_TRUE(create(options).ok());
+  ASSERT_THAT(create(options), IsOk());
   EXPECT_EQ(location_of("n"), "weights");
 }
 
 TEST_F(OptimizedModel, OfAContextModelDoesNotExist) {
-  ASSERT_TRUE(compile_model(test::scripted_environment(), test::scripted(),
+  ASSERT_THAT(compile_model(test::scripted_environment(), test::scripted(),
                             {.input_model_path = model_,
                              .output_model_path = folder_ / "ctx.onnx",
-                             .error_if_no_nodes_compiled = true})
-                  .ok());
+                             .error_if_no_nodes_compiled = true}),
+              IsOk());
   SessionOptions options = test::scripted();
   options.set_optimized_model_file_path(saved_);
   const Status refused =
@@ -187,15 +189,15 @@ TEST_F(OptimizedModel, IsSavedThoughTheCacheStoreHasTheCompiledOne) {
             CacheUse::Outcome::kMiss);
   options.set_optimized_model_file_path(saved_);
   const auto session = Session::create(scripted, model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->cache_use().outcome, CacheUse::Outcome::kUncached);
   EXPECT_THAT(session->cache_use().reason, HasSubstr("session.optimized_model_file_path"));
   EXPECT_THAT(operators_of(test::import_file(saved_)), ElementsAre("Add"));
 }
 
 TEST_F(OptimizedModel, IsNotWrittenWhereNoSessionIsCreated) {
-  EXPECT_TRUE(partition_model(environment(), model_, saving(saved_)).ok());
-  EXPECT_TRUE(plan_model(environment(), model_, saving(saved_)).ok());
+  EXPECT_THAT(partition_model(environment(), model_, saving(saved_)), IsOk());
+  EXPECT_THAT(plan_model(environment(), model_, saving(saved_)), IsOk());
   EXPECT_FALSE(std::filesystem::exists(saved_));
 }
 

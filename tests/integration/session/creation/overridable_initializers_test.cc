@@ -3,6 +3,7 @@
 
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::overridable_initializers_test {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 using test::float_type;
 using test::floats_of;
 using test::GraphBuilder;
+using test::IsOk;
 using test::named_bool;
 using test::named_floats;
 using test::with_type;
@@ -53,13 +55,13 @@ class OverridableInitializers : public ::testing::Test {
   Session session_of(graph::Graph graph, const SessionOptions& options = {}) {
     auto session = Session::create(environment_,
                                    write_model(folder_ / "model.onnx", std::move(graph)), options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
 
   static std::vector<float> run(Session& session, const std::vector<NamedValue>& inputs) {
     const auto outputs = session.run(inputs);
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     return outputs.ok() ? floats_of(outputs->front()) : std::vector<float>();
   }
 
@@ -105,11 +107,11 @@ TEST_F(OverridableInitializers, HaveTheValueOfTheRunOrElseTheModels) {
 TEST_F(OverridableInitializers, AreBoundLikeOtherInputs) {
   Session session = session_of(overridable());
   auto binding = session.create_binding();
-  ASSERT_TRUE(binding->bind_input("x", named_floats("x", {2}, {10, 20}).value).ok());
-  ASSERT_TRUE(session.run(*binding).ok());
+  ASSERT_THAT(binding->bind_input("x", named_floats("x", {2}, {10, 20}).value), IsOk());
+  ASSERT_THAT(session.run(*binding), IsOk());
   EXPECT_THAT(floats_of(binding->outputs()[0]), ElementsAre(9, 18));
-  ASSERT_TRUE(binding->bind_input("w", named_floats("w", {2}, {0, 1}).value).ok());
-  ASSERT_TRUE(session.run(*binding).ok());
+  ASSERT_THAT(binding->bind_input("w", named_floats("w", {2}, {0, 1}).value), IsOk());
+  ASSERT_THAT(session.run(*binding), IsOk());
   EXPECT_THAT(floats_of(binding->outputs()[0]), ElementsAre(10, 19));
 }
 
@@ -133,9 +135,9 @@ TEST_F(OverridableInitializers, StayOverridableInContextModels) {
                                       {.input_model_path = model,
                                        .output_model_path = folder_ / "ctx.onnx",
                                        .error_if_no_nodes_compiled = true});
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   auto session = Session::create(environment_, folder_ / "ctx.onnx", test::scripted());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->overridable_initializers().size(), 1U);
   expect_override(*session);
 }
@@ -168,9 +170,9 @@ TEST_F(OverridableInitializers, AgreeWithOtherInputsAboutNamedExtents) {
   model.symbols = {"n"};
   model.ir_version = 8;
   model.opset_imports = {{"", 16}};
-  ASSERT_TRUE(onnx_io::export_model(model)->write(folder_ / "model.onnx").ok());
+  ASSERT_THAT(onnx_io::export_model(model)->write(folder_ / "model.onnx"), IsOk());
   auto session = Session::create(environment_, folder_ / "model.onnx");
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const NamedValue x = named_floats("x", {3}, {10, 20, 30});
   EXPECT_THAT(run(*session, {x, named_floats("w", {3}, {1, 1, 1})}), ElementsAre(9, 19, 29));
   const Status refused = session->run(std::vector<NamedValue>{x}).status();

@@ -1,5 +1,5 @@
 // Every kind of death in every function of the ABI, of the plugin and of the host, in a worker: the
-// call fails and says so, another provider goes on, and nothing is left behind.
+// call fails and says so, another provider still works, and nothing is left behind.
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
@@ -15,11 +15,13 @@
 
 #include "host/plugin/slots.h"
 #include "tests/integration/session/deaths/plugin_life.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/process_contents.h"
 
 namespace ephost::deaths_test {
 namespace {
 
+using test::IsOk;
 using test::PluginLife;
 using ::testing::HasSubstr;
 
@@ -77,7 +79,7 @@ const Death kDeaths[] = {
     {"Hang", "hang", "was ended: it took longer than .* s, the limit of", kShortLimits, false},
 };
 
-// While the call goes on, in a thread beside it; so the worker may also die after the call.
+// During the call, in a thread beside it; so the worker may also die after the call.
 const Death kDeathsBeside[] = {
     {"Segmentation", "beside_segv", "died of SIGSEGV", kLongLimits, false},
     {"Kill", "beside_kill", "died of SIGKILL", kLongLimits, false},
@@ -104,7 +106,7 @@ std::vector<std::string> all_slots() {
   plugin::ProviderTables::for_each(add);
   plugin::HostObjectTables::for_each(add);
   plugin::HostExtensions::for_each(add);
-  // What no layer stands between, and what is no function of a table.
+  // What no layer stands between, and what is not a function of a table.
   for (const char* const other : {"constructors", "destructors", "eph_plugin_v1",
                                   "eph_plugin_preamble.get_api", "eph_plugin_api.get_extension",
                                   "eph_operators_api.get_operators", "eph_operator_def.infer"}) {
@@ -196,7 +198,7 @@ class Deaths : public ::testing::Test {
   }
 
   // Lets the plugin commit the fault in the step. The failures, in order; what can only be logged
-  // comes last. The neighbour has to go on, and nothing may be left.
+  // comes last. The neighbour has to keep working, and nothing may be left.
   static PluginLife::Failures die(const Place& place, const Death& death) {
     const test::LogCapture log;
     const std::filesystem::path mark = life_->file("mark");
@@ -207,7 +209,7 @@ class Deaths : public ::testing::Test {
     ::unsetenv("EPHOST_FAULT_MARK");
     EXPECT_TRUE(std::filesystem::remove(mark)) << "the fault was not committed";
     const auto outputs = test::run(*neighbour_);
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     if (outputs.ok()) test::expect_close(*outputs, *expected_);
     expect_nothing_left();
     if (!log.text().empty()) failures.emplace_back(StatusCode::kEpFail, log.text());
@@ -292,7 +294,7 @@ TEST_P(EveryDeathBeside, ACallOfTheHostIsNoDeathOfTheHost) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryDeathBeside, ::testing::ValuesIn(kDeathsBeside),
                          [](const auto& death) { return std::string(death.param.name); });
 
-// A plugin that goes on without descriptors may still answer, as long as it needs none.
+// A plugin that continues without descriptors may still answer, as long as it needs none.
 TEST_F(Deaths, APluginThatClosesAllDescriptorsFailsItselfAlone) {
   const Death closes = {"Close", "close", "the worker of", kShortLimits, false};
   int failures_seen = 0;

@@ -1,4 +1,4 @@
-// What a host does with a plugin, in steps that call every function of the ABI between them; with
+// The life of a plugin in a host, in steps that call every function of the ABI between them; with
 // the plugin of tests/fixtures/faulty, which runs in a worker.
 #pragma once
 
@@ -113,7 +113,7 @@ class PluginLife {
     for (const auto& [key, value] : entries) profiled.add_config_entry(key, value);
     return create(environment_, "open.onnx", profiled);
   }
-  // A node of an operator that the plugin defines, and that nobody takes.
+  // A node of an operator that the plugin defines, and that no provider takes.
   Failures define_operators(const OptionList& entries) {
     Failures failures;
     note(partition_model(environment_, file("defined.onnx"), options("fuse:*", entries)).status(),

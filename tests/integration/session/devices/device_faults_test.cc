@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/devices/device_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::device_faults_test {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 using test::alternating;
 using test::float_type;
 using test::Inputs;
+using test::IsOk;
 using test::kAlternating;
 using test::kX;
 using test::named_floats;
@@ -86,7 +88,7 @@ TEST_F(DeviceFault, RefusesAComputationInAMemoryThatDoesNotExist) {
 TEST_F(DeviceFault, GoesOnAfterAFailedRun) {
   auto session =
       create(write(alternating()), on_device({{"fail", "copy_out"}, {"successes", "2"}}));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(run(*session, kX), kAlternating);
   EXPECT_EQ(run(*session, kX), kAlternating);
   EXPECT_FALSE(session->run(Inputs{named_floats("x", {4}, kX)}).ok());

@@ -14,6 +14,7 @@
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::test {
@@ -55,7 +56,7 @@ class DeviceSession : public ::testing::Test {
     file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
         report.copies_within;
     EXPECT_TRUE(file) << "the provider did not end";
-    EXPECT_EQ(report.live, 0U) << "blocks that nobody released";
+    EXPECT_EQ(report.live, 0U) << "blocks that were not released";
     return report;
   }
   Result<Session> create(const std::filesystem::path& model, const SessionOptions& options) {
@@ -65,7 +66,7 @@ class DeviceSession : public ::testing::Test {
   std::vector<float> run(Session& session, const std::vector<float>& x) {
     const auto outputs =
         session.run(Inputs{named_floats("x", {static_cast<int64_t>(x.size())}, x)});
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT(outputs, IsOk());
     return outputs.ok() ? floats_of(outputs->front()) : std::vector<float>();
   }
 

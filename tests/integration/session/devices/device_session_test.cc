@@ -8,6 +8,7 @@
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/devices/device_sample.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::device_session_test {
 namespace {
@@ -19,6 +20,7 @@ using test::float_type;
 using test::floats_of;
 using test::GraphBuilder;
 using test::Inputs;
+using test::IsOk;
 using test::kAlternating;
 using test::kX;
 using test::named_floats;
@@ -41,7 +43,7 @@ TEST_F(DeviceSession, RunsAModelOnTheDeviceAlone) {
   for (const char* workspace : {"0", "1000"}) {
     {
       auto session = create(model, on_device({{"workspace_bytes", workspace}}));
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
       EXPECT_THAT(steps_of(*session),
                   ElementsAre("x to device:dram", "add", "relu", "mul", "neg", "y to host"));
       for (int i = 0; i < 3; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
@@ -60,13 +62,13 @@ TEST_F(DeviceSession, CopiesTheValueThatAnOverridableInitializerHasInTheRun) {
   graph::connect(graph);
   {
     auto session = create(write(std::move(graph)), on_device());
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     ASSERT_EQ(session->overridable_initializers().size(), 1U);
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(run(*session, kX), kAlternating);
       const auto outputs =
           session->run(Inputs{named_floats("x", {4}, kX), named_floats("w", {4}, {-1, 6, 0, 1})});
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       EXPECT_THAT(floats_of(outputs->front()), ElementsAre(0, -6, 0, 0));
     }
   }
@@ -76,7 +78,7 @@ TEST_F(DeviceSession, CopiesTheValueThatAnOverridableInitializerHasInTheRun) {
 TEST_F(DeviceSession, CopiesWhereLocationsChange) {
   {
     auto session = create(write(alternating()), on_device({{"nodes", "add,mul"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_THAT(steps_of(*session), ElementsAre("x to device:dram", "add", "a to host", "relu",
                                                 "b to device:dram", "mul", "c to host", "neg"));
     for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
@@ -89,7 +91,7 @@ TEST_F(DeviceSession, CopiesWhereLocationsChange) {
 TEST_F(DeviceSession, CopiesWithinTheDeviceBetweenItsMemories) {
   {
     auto session = create(write(alternating()), on_device({{"sram", "Relu,Neg"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_THAT(steps_of(*session),
                 ElementsAre("x to device:dram", "add", "a to device:sram", "relu",
                             "b to device:dram", "mul", "c to device:sram", "neg", "y to host"));
@@ -103,7 +105,7 @@ TEST_F(DeviceSession, CopiesWithinTheDeviceBetweenItsMemories) {
 TEST_F(DeviceSession, RunsPartitions) {
   {
     auto session = create(write(alternating()), on_device({{"fuse", "1"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_EQ(session->state().prepared().partition_count(), 2U);
     EXPECT_EQ(run(*session, kX), kAlternating);
   }
@@ -116,7 +118,7 @@ TEST_F(DeviceSession, RunsWithoutPatternAndWithoutReuse) {
     SessionOptions options = on_device({{"workspace_bytes", "64"}});
     options.enable_mem_pattern(false).enable_mem_reuse(reuse);
     auto session = create(model, options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     for (int i = 0; i < 3; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
   }
   (void)report();
@@ -131,11 +133,11 @@ TEST_F(DeviceSession, ReadsAShapeInHostMemory) {
   builder.node("Neg", {"b"}, {"y"}).output("y");
   {
     auto session = create(write(test::with_type(builder.build(), "y", float_type())), on_device());
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     Value shape = *Value::of<int64_t>({2}, std::vector<int64_t>{2, -1});
     for (int i = 0; i < 3; ++i) {
       const auto outputs = session->run(Inputs{named_floats("x", {4}, kX), {"shape", shape}});
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       EXPECT_EQ(outputs->front().shape(), (std::vector<int64_t>{2, 2}));
       EXPECT_EQ(floats_of(outputs->front()), (std::vector<float>{-1, 0, -2, 0}));
     }
@@ -152,7 +154,7 @@ TEST_F(DeviceSession, RunsWithChangingShapes) {
     auto session =
         create(write(test::with_type(builder.build(), "y", float_type(graph::Shape{-1}))),
                on_device({{"workspace_bytes", "16"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_FALSE(session->state().model()->base->program->is_static());
     for (const int64_t count : {3, 3, 3, 100, 0, 1, 3, 100, 0}) {
       std::vector<float> x;
@@ -178,10 +180,10 @@ TEST_F(DeviceSession, TakesInputsAndConstantsForOutputs) {
   SessionOptions options = on_device();
   {
     auto session = create(write(std::move(graph)), options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     for (int i = 0; i < 2; ++i) {
       const auto outputs = session->run(Inputs{named_floats("x", {2}, {1, 2})});
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       EXPECT_EQ(floats_of((*outputs)[0]), (std::vector<float>{1, 2}));
       EXPECT_EQ(floats_of((*outputs)[1]), (std::vector<float>{3, 4}));
       EXPECT_EQ(floats_of((*outputs)[2]), (std::vector<float>{1, 2}));
@@ -197,12 +199,12 @@ TEST_F(DeviceSession, RunsControlFlow) {
       SessionOptions options = on_device();
       options.set_execution_mode(mode).set_inter_op_num_threads(3);
       auto session = create(model, options);
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
       const std::vector<float> x = {0.5F, -1.25F};
       for (const int64_t count : {3, 0, 1, 17}) {
         for (const bool condition : {true, false}) {
           const auto outputs = session->run(test::nested_flow_inputs(count, condition, x));
-          ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+          ASSERT_THAT(outputs, IsOk());
           test::expect_nested_flow(*outputs, count, condition, x);
         }
       }
@@ -274,7 +276,7 @@ TEST_F(DeviceSession, GivesTheSameBitsAsTheCpuForRandomModels) {
     SessionOptions cpu;
     cpu.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
     auto expected_session = create(model, cpu);
-    ASSERT_TRUE(expected_session.ok()) << expected_session.status().to_string();
+    ASSERT_THAT(expected_session, IsOk());
     for (const auto mode : {ExecutionMode::kSequential, ExecutionMode::kParallel}) {
       const OptionList options = {{"nodes", nodes},
                                   {"sram", random.in_sram},
@@ -285,7 +287,7 @@ TEST_F(DeviceSession, GivesTheSameBitsAsTheCpuForRandomModels) {
         session_options.set_execution_mode(mode).set_inter_op_num_threads(3);
         session_options.enable_mem_pattern(seed % 7 != 0);
         auto session = create(model, session_options);
-        ASSERT_TRUE(session.ok()) << session.status().to_string();
+        ASSERT_THAT(session, IsOk());
         for (const uint64_t round : {0, 1, 2}) {
           std::vector<float> x(8);
           for (size_t i = 0; i < x.size(); ++i) {
@@ -294,7 +296,7 @@ TEST_F(DeviceSession, GivesTheSameBitsAsTheCpuForRandomModels) {
           const std::vector<NamedValue> inputs = {named_floats("x", {8}, x)};
           const auto expected = expected_session->run(inputs);
           const auto outputs = session->run(inputs);
-          ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+          ASSERT_THAT(outputs, IsOk());
           ASSERT_EQ(outputs->size(), expected->size());
           for (size_t i = 0; i < outputs->size(); ++i) {
             EXPECT_TRUE(std::ranges::equal((*outputs)[i].bytes(), (*expected)[i].bytes()));
@@ -314,9 +316,9 @@ TEST_F(DeviceSession, ShowsCopiesInTheProfile) {
   options.enable_profiling(profile);
   {
     auto session = create(write(alternating()), options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_EQ(run(*session, kX), kAlternating);
-    ASSERT_TRUE(session->end_profiling().ok());
+    ASSERT_THAT(session->end_profiling(), IsOk());
   }
   const std::string text = test::read(profile);
   EXPECT_THAT(text, HasSubstr("b to device:dram"));
@@ -326,14 +328,14 @@ TEST_F(DeviceSession, ShowsCopiesInTheProfile) {
 TEST_F(DeviceSession, AllocatesNothingInTheHostOnceItRuns) {
   for (const char* nodes : {"", "add,mul"}) {
     auto session = create(write(alternating()), on_device({{"nodes", nodes}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     auto binding = session->create_binding();
-    ASSERT_TRUE(binding.ok());
-    ASSERT_TRUE(binding->bind_input("x", *Value::of<float>({4}, kX)).ok());
-    ASSERT_TRUE(binding->bind_output("y", *Value::allocate(ElementType::kFloat, {4})).ok());
-    ASSERT_TRUE(session->run(*binding).ok());
+    ASSERT_THAT(binding, IsOk());
+    ASSERT_THAT(binding->bind_input("x", *Value::of<float>({4}, kX)), IsOk());
+    ASSERT_THAT(binding->bind_output("y", *Value::allocate(ElementType::kFloat, {4})), IsOk());
+    ASSERT_THAT(session->run(*binding), IsOk());
     const uint64_t before = test::allocations_of_this_thread();
-    ASSERT_TRUE(session->run(*binding).ok());
+    ASSERT_THAT(session->run(*binding), IsOk());
     EXPECT_EQ(test::allocations_of_this_thread(), before);
     EXPECT_EQ(floats_of(binding->outputs()[0]), kAlternating);
   }
@@ -342,7 +344,7 @@ TEST_F(DeviceSession, AllocatesNothingInTheHostOnceItRuns) {
 TEST_F(DeviceSession, RunsFromSeveralThreadsAtOnce) {
   {
     auto session = create(write(alternating()), on_device({{"nodes", "add,mul"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
@@ -364,7 +366,7 @@ graph::Graph identity() {
 TEST_F(DeviceSession, CopiesATensorThatIsSetAsAnOutput) {
   {
     auto session = create(write(identity()), on_device({{"identity", "makes"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, kX), (std::vector<float>{-1, 5, -2, 1}));
   }
   EXPECT_EQ(report().copies_in, 2 * 2U);
@@ -372,7 +374,7 @@ TEST_F(DeviceSession, CopiesATensorThatIsSetAsAnOutput) {
 
 TEST_F(DeviceSession, DoesNotTakeAnInputOnTheDeviceForAnOutput) {
   auto session = create(write(identity()), on_device({{"identity", "hands_on"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const auto outputs = session->run(Inputs{named_floats("x", {4}, kX)});
   EXPECT_THAT(outputs.status().message(), HasSubstr("an input that lies in device memory cannot be "
                                                     "handed on"));

@@ -5,6 +5,7 @@
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::creation_recovery_test {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::count;
 using test::FaultOnce;
+using test::IsOk;
 using test::kFault;
 using test::kill_workers;
 using test::names_of;
@@ -45,7 +47,7 @@ class CreationRecoveryTest : public test::RecoverySample {
   }
   static void expect_open_result(Session& session, std::vector<int64_t> shape) {
     const auto outputs = session.run({{{"x", test::floats_of(shape)}}});
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     const std::span<const float> got = (*outputs)[0].elements<float>();
     EXPECT_THAT(std::vector<float>(got.begin(), got.end()),
                 ::testing::ElementsAreArray(test::open_result(shape)));
@@ -59,7 +61,7 @@ TEST_F(CreationRecoveryTest, TheCacheStoreKeepsNothingThatLacksAProvider) {
     {
       const FaultOnce fault(folder_, "eph_provider_api.get_capability:abort");
       auto session = create_of_two(cached(isolated_of_two(policy)));
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
       EXPECT_TRUE(fault.was_committed());
       expect_right(*session);
       const bool is_restarted = std::string_view(policy) == "restart";
@@ -71,7 +73,7 @@ TEST_F(CreationRecoveryTest, TheCacheStoreKeepsNothingThatLacksAProvider) {
       }
     }
     auto session = create_of_two(cached(isolated_of_two(policy)));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_EQ(session->providers()[0].name, "ScriptedExecutionProvider");
     EXPECT_GT(session->providers()[0].node_count, 0U);
     expect_right(*session);
@@ -84,22 +86,22 @@ TEST_F(CreationRecoveryTest, TheCacheStoreKeepsNothingOfAProviderThatSaidTooLitt
                            cached(test::both_scripted({{"fail", call}})));
   };
   const auto without_nodes = create_failing(model_, "capability");
-  ASSERT_TRUE(without_nodes.ok()) << without_nodes.status().to_string();
+  ASSERT_THAT(without_nodes, IsOk());
   EXPECT_EQ(without_nodes->cache_use().outcome, Outcome::kUncached);
   EXPECT_THAT(without_nodes->cache_use().reason,
               AllOf(HasSubstr("ScriptedExecutionProvider"), HasSubstr("which nodes it claims")));
   const auto without_wishes = create_failing(save_open(), "get_wishes");
-  ASSERT_TRUE(without_wishes.ok()) << without_wishes.status().to_string();
+  ASSERT_THAT(without_wishes, IsOk());
   EXPECT_EQ(without_wishes->cache_use().outcome, Outcome::kUncached);
   EXPECT_THAT(without_wishes->cache_use().reason,
               AllOf(HasSubstr("ScriptedExecutionProvider"), HasSubstr("wishes")));
 }
 
 TEST_F(CreationRecoveryTest, AnEntryThatEndsAWorkerCostsNoProvider) {
-  ASSERT_TRUE(create(cached(isolated("fallback"))).ok());
+  ASSERT_THAT(create(cached(isolated("fallback"))), IsOk());
   const FaultOnce fault(folder_, "eph_computation_api.describe:abort");
   auto session = create(cached(isolated("fallback")));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(fault.was_committed());
   EXPECT_EQ(count(log_.text(), "is quarantined"), 1U) << log_.text();
   EXPECT_THAT(names_of(*session), ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
@@ -120,7 +122,7 @@ TEST_F(CreationRecoveryTest, ALaterAttemptReplacesTheContextModelOfTheFirst) {
       options.add_config_entry("ep.context_embed_mode", embeds ? "1" : "0");
       const FaultOnce fault(folder_, "eph_computation_api.create_state:abort");
       auto session = create_of_two(options);
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
       EXPECT_TRUE(fault.was_committed());
       expect_right(*session);
       const graph::Model written = test::import_file(output);
@@ -139,7 +141,7 @@ TEST_F(CreationRecoveryTest, RestartCoversTheSpecialisationsOfProfiles) {
   options.add_config_entry(kProfiles, "batch=2,seq=3");
   const FaultOnce fault(folder_, "eph_computation_api.create_state:abort");
   auto session = Session::create(environment(), save_open(), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(fault.was_committed());
   EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 1U) << log_.text();
   EXPECT_EQ(session->specializations().size(), 1U);
@@ -153,11 +155,11 @@ TEST_F(CreationRecoveryTest, RestartCoversTheSpecialisationsOfAContextModel) {
   compilation.input_model_path = save_open();
   compilation.output_model_path = folder_ / "ctx.onnx";
   const auto compiled = compile_model(environment(), profiles, compilation);
-  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  ASSERT_THAT(compiled, IsOk());
   const FaultOnce fault(folder_, "eph_computation_api.create_state:abort");
   auto session = Session::create(environment(), compilation.output_model_path,
                                  isolated("restart", {{"fixed", "*"}, {"keep_state", "true"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(fault.was_committed());
   EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 1U) << log_.text();
   EXPECT_EQ(session->specializations().size(), 1U);
@@ -168,7 +170,7 @@ TEST_F(CreationRecoveryTest, TheDeadlineOfARunEndsSpecialisationsToo) {
   SessionOptions options = isolated("restart", {{"fixed", "*"}, {"compile_milliseconds", "1000"}});
   options.add_config_entry(kProfiles, "batch=2,seq=3;batch=3,seq=3;batch=4,seq=3;batch=5,seq=3");
   auto session = Session::create(environment(), save_open(), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(session->specializations().size(), 4U);
   kill_workers();
   RunOptions run;
@@ -186,7 +188,7 @@ TEST_F(CreationRecoveryTest, AFailureThatPassesIsNotTheEnd) {
   options.add_config_entry("session.isolation.scripted_two", "worker");
   options.add_config_entry("session.on_crash.scripted_two", "fallback");
   auto session = create_of_two(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(test::worker_processes().size(), 2U);
   const pid_t first = test::worker_of(test::fixture_directory("faulty"));
   ASSERT_NE(first, 0);
@@ -194,7 +196,7 @@ TEST_F(CreationRecoveryTest, AFailureThatPassesIsNotTheEnd) {
   {
     const Variable program("EPHOST_WORKER_PROGRAM", "/nowhere/ephost-worker");
     const Status status = test::run(*session).status();
-    EXPECT_THAT(status.message(), AllOf(HasSubstr("going on after"), HasSubstr("/nowhere")));
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("continuing after"), HasSubstr("/nowhere")));
   }
   const Variable program("EPHOST_WORKER_PROGRAM", EPHOST_WORKER_PROGRAM);
   expect_right(*session);
@@ -206,14 +208,14 @@ TEST_F(CreationRecoveryTest, PayloadsOfTheCreationAreNotAskedForAgain) {
   ModelCompilationOptions compilation;
   compilation.input_model_path = model_;
   compilation.output_model_path = folder_ / "ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), test::scripted(), compilation).ok());
+  ASSERT_THAT(compile_model(environment(), test::scripted(), compilation), IsOk());
   const std::string payload = test::read(folder_ / "ctx_scripted.bin");
   SessionOptions options = isolated("restart");
   options.set_ep_context_data_read_func([&](std::string_view) -> Result<EpContextData> {
     return EpContextData{std::as_bytes(std::span(payload)), nullptr};
   });
   auto session = Session::create(environment(), compilation.output_model_path, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   kill_workers();
   for (int run = 0; run < 2; ++run) {
     EXPECT_THAT(test::run(*session).status().message(),
@@ -233,7 +235,7 @@ TEST_F(CreationRecoveryTest, SpellingsOfAProviderHaveToAgree) {
                     HasSubstr("ScriptedExecutionProvider")));
   options.add_config_entry("session.on_crash.scriptedexecutionprovider", "restart");
   const auto session = create(options);
-  EXPECT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(session, IsOk());
 }
 
 TEST_F(CreationRecoveryTest, SessionsShareNoProviderAcrossLevels) {
@@ -246,7 +248,7 @@ TEST_F(CreationRecoveryTest, SessionsShareNoProviderAcrossLevels) {
     return Session::create(shared, model_, options);
   };
   const auto first = create_with("worker", "0");
-  ASSERT_TRUE(first.ok()) << first.status().to_string();
+  ASSERT_THAT(first, IsOk());
   for (const auto& [level, memory] :
        {std::pair{"sandbox", "0"}, std::pair{"worker", "8589934592"}}) {
     const Status status = create_with(level, memory).status();
@@ -254,7 +256,7 @@ TEST_F(CreationRecoveryTest, SessionsShareNoProviderAcrossLevels) {
     EXPECT_THAT(status.message(), HasSubstr("isolation"));
   }
   const auto same = create_with("worker", "0");
-  ASSERT_TRUE(same.ok()) << same.status().to_string();
+  ASSERT_THAT(same, IsOk());
   EXPECT_EQ(same->state().prepared().providers[0], first->state().prepared().providers[0]);
 }
 
@@ -272,12 +274,12 @@ TEST_F(CreationRecoveryTest, CompilingAModelGoesOnAsSessionsDo) {
                             "eph_provider_api.get_ep_context_nodes"}) {
     SCOPED_TRACE(place);
     const auto restarted = compile("restart", place);
-    ASSERT_TRUE(restarted.ok()) << restarted.status().to_string();
+    ASSERT_THAT(restarted, IsOk());
     ASSERT_EQ(restarted->partitions.size(), 2U);
     EXPECT_EQ(restarted->partitions[0].provider, "ScriptedExecutionProvider");
     EXPECT_THAT(restarted->fallbacks, IsEmpty());
     const auto replaced = compile("fallback", place);
-    ASSERT_TRUE(replaced.ok()) << replaced.status().to_string();
+    ASSERT_THAT(replaced, IsOk());
     ASSERT_EQ(replaced->partitions.size(), 2U);
     EXPECT_EQ(replaced->partitions[0].provider, "ScriptedTwoExecutionProvider");
     ASSERT_EQ(replaced->fallbacks.size(), 1U);

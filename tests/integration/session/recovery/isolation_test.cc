@@ -13,10 +13,12 @@
 #include "host/worker/process/sandbox.h"
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::isolation_test {
 namespace {
 
+using test::IsOk;
 using test::Variable;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -34,7 +36,7 @@ class IsolationTest : public ::testing::Test {
   }
   static Environment environment(const std::filesystem::path& plugins, Isolation isolation) {
     auto created = Environment::create(options_for(plugins, isolation));
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     return std::move(created).value();
   }
   static Environment environment(Isolation isolation = Isolation::kNone) {
@@ -46,10 +48,10 @@ class IsolationTest : public ::testing::Test {
   [[nodiscard]] Isolation level_of(const Environment& environment,
                                    const SessionOptions& options) const {
     auto session = Session::create(environment, model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     if (session.ok()) {
       const auto outputs = test::run(*session);
-      EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+      EXPECT_THAT(outputs, IsOk());
       if (outputs.ok()) test::expect_close(*outputs, expected_);
     }
     const std::vector<pid_t> workers = test::worker_processes();
@@ -94,7 +96,7 @@ TEST_F(IsolationTest, ASelectionMayAsk) {
     test::write(file, text);
     SessionOptions options;
     const Status loaded = options.load_selection(file);
-    EXPECT_TRUE(loaded.ok()) << loaded.to_string();
+    EXPECT_THAT(loaded, IsOk());
     return level_of(environment(), options);
   };
   EXPECT_EQ(level_with("selection: 1\nproviders: [{provider: scripted, isolation: worker}]\n"),
@@ -134,8 +136,8 @@ TEST_F(IsolationTest, TheUserGrantsFilesToAPluginInASandbox) {
   const auto leaves_mark = [&](const SessionOptions& options) {
     const Environment faulty = test::scripted_environment(test::fixture_directory("faulty"));
     auto session = Session::create(faulty, model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
-    EXPECT_TRUE(session.ok() && test::run(*session).ok());
+    EXPECT_THAT(session, IsOk());
+    if (session.ok()) EXPECT_THAT(test::run(*session), IsOk());
     return std::filesystem::exists(marks / "mark");
   };
   EXPECT_FALSE(leaves_mark(asking("sandbox")));
@@ -154,11 +156,11 @@ TEST_F(IsolationTest, HoldsForRegisteredPlugins) {
   const Environment of_program = environment(folder_.path() / "none", Isolation::kWorker);
   const Status registered =
       of_program.register_execution_provider_library(plugins / "scripted.yaml", "mine");
-  ASSERT_TRUE(registered.ok()) << registered.to_string();
+  ASSERT_THAT(registered, IsOk());
   EXPECT_EQ(test::worker_processes().size(), 1U);
   EXPECT_THAT(test::read("/proc/self/maps"), Not(HasSubstr(plugins.string())));
   EXPECT_EQ(level_of(of_program, scripted()), Isolation::kWorker);
-  ASSERT_TRUE(of_program.unregister_execution_provider_library("mine").ok());
+  ASSERT_THAT(of_program.unregister_execution_provider_library("mine"), IsOk());
   EXPECT_THAT(test::worker_processes(), IsEmpty());
 }
 
@@ -178,7 +180,7 @@ TEST_F(IsolationTest, IsNotAskedForByANameThatNobodyHas) {
     others.add_config_entry(std::string(policy) + "CPU", value);
     others.add_config_entry(std::string(policy) + "ScriptedExecutionProvider", value);
     const auto session = Session::create(environment(), model_, others);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
   }
 }
 
@@ -188,11 +190,11 @@ TEST_F(IsolationTest, EachSessionRecordsTheFailuresThatItsPolicyCounts) {
   const Variable off("EPHOST_QUARANTINE", "off");
   const Environment shared = environment();
   const auto careless = Session::create(shared, model_, asking("worker"));
-  ASSERT_TRUE(careless.ok()) << careless.status().to_string();
+  ASSERT_THAT(careless, IsOk());
   SessionOptions options = asking("worker");
   options.add_config_entry("session.quarantine", "2/60");
   const auto careful = Session::create(shared, model_, options);
-  ASSERT_TRUE(careful.ok()) << careful.status().to_string();
+  ASSERT_THAT(careful, IsOk());
   test::kill_workers();
   const FailureRecords records(FailureRecords::default_file());
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -209,7 +211,7 @@ TEST_F(IsolationTest, TheMachineMayAsk) {
     auto created = Environment::State::create(
         options_for(test::fixture_directory("scripted"), of_program),
         {.path = folder_ / "policy.yaml", .owner = trust::Owner::kRootOrUser});
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     return std::move(created).value();
   };
   const Environment strict = with_policy("signatures: warn\nquarantine: 2/60\n", Isolation::kNone);
@@ -234,9 +236,9 @@ TEST_F(IsolationTest, LogsOfAPluginThatIsLoadedWhileTheModelIsReadGoToTheSession
   };
   options.log_severity_level = LoggingLevel::kInfo;
   const auto logging = Environment::create(options);
-  ASSERT_TRUE(logging.ok()) << logging.status().to_string();
+  ASSERT_THAT(logging, IsOk());
   const auto session = Session::create(*logging, model_, asking("worker"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(messages, ::testing::Contains(HasSubstr("for provider \"ScriptedExecutionProvider\" "
                                                       "in a worker")));
 }
@@ -254,10 +256,10 @@ TEST_F(IsolationTest, KernelsOfASingleNodeHaveItsValuesByNumber) {
   SessionOptions options;
   options.add_config_entry("session.isolation", "worker");
   auto session = Session::create(environment(), test::save(folder_, model), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<int64_t> at = {3, 0, 1};
   const auto outputs = session->run(std::vector<NamedValue>{{"at", *Value::of<int64_t>({3}, at)}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT(outputs->front().elements<float>(), ::testing::ElementsAre(40, 10, 20));
 }
 

@@ -3,10 +3,12 @@
 
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::large_values_test {
 namespace {
 
+using test::IsOk;
 using test::Variable;
 
 // y = SplitToSequence(x), of two rows, each of several pieces.
@@ -33,14 +35,14 @@ TEST(LargeValues, ComeFromAWorkerInPieces) {
   options.add_config_entry("session.isolation.cpu", "worker");
   auto session = Session::create(test::scripted_environment(),
                                  test::save(folder, split_model(kWidth)), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_FALSE(test::worker_processes().empty());
   Value x = *Value::allocate(ElementType::kFloat, {2, kWidth});
   const std::span<std::byte> bytes = x.mutable_bytes();
   const std::span elements(reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float));
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<float>(i % 1000003);
   const auto outputs = session->run(std::vector<NamedValue>{{"x", x}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   const std::span<const Value> rows = outputs->front().parts();
   ASSERT_EQ(rows.size(), 2U);
   for (size_t row = 0; row < rows.size(); ++row) {

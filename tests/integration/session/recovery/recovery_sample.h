@@ -11,6 +11,7 @@
 
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::test {
 
@@ -70,7 +71,7 @@ class RecoverySample : public ::testing::Test {
   }
   void expect_right(Session& session) const {
     const auto outputs = test::run(session);
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     expect_close(*outputs, expected_);
   }
 

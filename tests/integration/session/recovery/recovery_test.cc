@@ -8,11 +8,13 @@
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::recovery_test {
 namespace {
 
 using test::count;
+using test::IsOk;
 using test::kFault;
 using test::kill_workers;
 using test::names_of;
@@ -26,7 +28,7 @@ class RecoveryTest : public test::RecoverySample {};
 
 TEST_F(RecoveryTest, WithoutItEveryRunFailsFromThenOn) {
   auto session = create_doomed(isolated("fail"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   for (int run = 0; run < 3; ++run) {
     const Status status = test::run(*session).status();
     EXPECT_EQ(status.code(), StatusCode::kEpFail);
@@ -39,7 +41,7 @@ TEST_F(RecoveryTest, RestartRepeatsTheRunWithANewWorker) {
   for (const char* claim : {"fuse:*", "kernels:*"}) {
     SCOPED_TRACE(claim);
     auto session = create_doomed(isolated("restart", {{"claim", claim}, {"keep_state", "true"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     for (int run = 0; run < 3; ++run) expect_right(*session);
     EXPECT_THAT(names_of(*session),
                 ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
@@ -51,7 +53,7 @@ TEST_F(RecoveryTest, RestartRepeatsTheRunWithANewWorker) {
 TEST_F(RecoveryTest, RestartsOnceForARun) {
   std::optional<Variable> fault(std::in_place, kFault, "eph_computation_api.compute:segv");
   auto session = create(isolated("restart"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   for (int run = 0; run < 2; ++run) {
     const Status status = test::run(*session).status();
     EXPECT_EQ(status.code(), StatusCode::kEpFail);
@@ -67,7 +69,7 @@ TEST_F(RecoveryTest, RestartsEndInQuarantine) {
   const Variable state("XDG_STATE_HOME", folder_.path().native());
   const Variable fault(kFault, "eph_computation_api.compute:segv");
   auto session = create(isolated("restart"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   std::string message;
   for (int run = 0; run < 5; ++run) message = test::run(*session).status().message();
   EXPECT_THAT(message, AllOf(HasSubstr("quarantined until"), HasSubstr("died of SIGSEGV")));
@@ -77,7 +79,7 @@ TEST_F(RecoveryTest, FallbackGoesOnWithoutTheProvider) {
   SessionOptions options = isolated("fallback", {{"keep_state", "true"}});
   options.enable_profiling(folder_ / "trace.json");
   auto session = create_doomed(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_THAT(names_of(*session), ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
   for (int run = 0; run < 3; ++run) expect_right(*session);
   ASSERT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
@@ -85,9 +87,9 @@ TEST_F(RecoveryTest, FallbackGoesOnWithoutTheProvider) {
   ASSERT_EQ(session->fallbacks().size(), 1U);
   EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
   EXPECT_THAT(session->fallbacks()[0].reason.message(), HasSubstr("died of SIGSEGV"));
-  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+  EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
-  ASSERT_TRUE(session->end_profiling().ok());
+  ASSERT_THAT(session->end_profiling(), IsOk());
   EXPECT_THAT(test::read(folder_ / "trace.json"),
               AllOf(HasSubstr("recovery"), HasSubstr("5 on CPUExecutionProvider")));
   EXPECT_THAT(test::worker_processes(), IsEmpty());
@@ -97,7 +99,7 @@ TEST_F(RecoveryTest, FallbackGivesTheNodesToTheNextProvider) {
   SessionOptions options = isolated("fallback");
   options.append_execution_provider("scripted_two");
   auto session = Session::create(test::scripted_environment(), model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   ASSERT_EQ(session->providers()[0].node_count, 4U);
   kill_workers();
   expect_right(*session);
@@ -115,7 +117,7 @@ TEST_F(RecoveryTest, FallbackCoversTheCreationOfASession) {
     SCOPED_TRACE(place);
     const Variable fault(kFault, std::string(place) + ":abort");
     auto session = create(isolated("fallback", {{"keep_state", "true"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     EXPECT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
     ASSERT_EQ(session->fallbacks().size(), 1U);
     EXPECT_THAT(session->fallbacks()[0].reason.message(), HasSubstr("died of SIGABRT"));
@@ -126,7 +128,7 @@ TEST_F(RecoveryTest, FallbackCoversTheCreationOfASession) {
 TEST_F(RecoveryTest, KernelsOfAWorkerThatDiedLaterAreNotKept) {
   const Variable fault(kFault, "eph_provider_api.compile:abort");
   auto session = create(isolated("fallback", {{"claim", "kernels:Add;fuse:*"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   expect_right(*session);
   EXPECT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
 }
@@ -138,7 +140,7 @@ TEST_F(RecoveryTest, AContextModelIsWrittenOnce) {
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", (folder_ / "ctx.onnx").native());
   auto session = Session::create(environment_of_two(), model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(names_of(*session),
               ElementsAre("ScriptedTwoExecutionProvider", "CPUExecutionProvider"));
   const graph::Model written = test::import_file(folder_ / "ctx.onnx");
@@ -160,7 +162,7 @@ TEST_F(RecoveryTest, AHangCountsOnceItsLimitIsOver) {
   SessionOptions options = isolated("restart");
   options.add_config_entry("session.isolation.run_limit", "1");
   auto session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   fault.reset();
   expect_right(*session);
   EXPECT_THAT(log_.text(), HasSubstr("session.isolation.run_limit"));
@@ -170,7 +172,7 @@ TEST_F(RecoveryTest, OneRunMakesTheModelAgainForAll) {
   for (const char* policy : {"restart", "fallback"}) {
     SCOPED_TRACE(policy);
     auto session = create(isolated(policy, {{"compute_milliseconds", "20"}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     const std::vector<NamedValue> inputs = test::random_inputs(*session);
     std::atomic<int> wrong = 0;
     std::atomic<int> runs = 0;
@@ -200,53 +202,53 @@ TEST_F(RecoveryTest, OneRunMakesTheModelAgainForAll) {
     EXPECT_EQ(wrong, 0);
   }
   EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 1U) << log_.text();
-  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+  EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
 }
 
 TEST_F(RecoveryTest, OptionsThatWereChangedHoldForTheNewWorker) {
   auto session = create(isolated("restart", {{"claim", "fuse:Neg"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
-  ASSERT_TRUE(session->set_ep_dynamic_options({{"ep.scripted.offset", "5"}}).ok());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(session->set_ep_dynamic_options({{"ep.scripted.offset", "5"}}), IsOk());
   const auto before = test::run(*session);
-  ASSERT_TRUE(before.ok()) << before.status().to_string();
+  ASSERT_THAT(before, IsOk());
   EXPECT_NE((*before)[0].elements<float>()[0], expected_[0].elements<float>()[0]);
   kill_workers();
   const auto after = test::run(*session);
-  ASSERT_TRUE(after.ok()) << after.status().to_string();
+  ASSERT_THAT(after, IsOk());
   test::expect_close(*after, *before);
   kill_workers();
-  EXPECT_TRUE(session->set_ep_dynamic_options({{"ep.scripted.offset", "0"}}).ok());
+  EXPECT_THAT(session->set_ep_dynamic_options({{"ep.scripted.offset", "0"}}), IsOk());
   expect_right(*session);
 }
 
 TEST_F(RecoveryTest, OptionsOfALostProviderHaveNoEffect) {
   auto session = create(isolated("fallback"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   kill_workers();
   RunOptions options;
   options.add_config_entry("ep.scripted.run_offset", "1");
   const auto outputs = session->run(test::random_inputs(*session), {}, options);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   test::expect_close(*outputs, expected_);
-  EXPECT_TRUE(session->set_ep_dynamic_options({{"ep.scripted.offset", "5"}}).ok());
+  EXPECT_THAT(session->set_ep_dynamic_options({{"ep.scripted.offset", "5"}}), IsOk());
   EXPECT_FALSE(session->set_ep_dynamic_options({{"ep.other.offset", "5"}}).ok());
   expect_right(*session);
 }
 
 TEST_F(RecoveryTest, ARunThatWritesItsInputsIsRepeatedWithWhatTheyWere) {
   auto session = create_doomed(isolated("restart", {{"claim", "fuse:Neg"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   std::vector<float> memory(4, 1);
   const auto borrow = [&] {
     return *Value::borrow(ElementType::kFloat, {4}, std::as_writable_bytes(std::span(memory)));
   };
   auto binding = session->create_binding();
-  ASSERT_TRUE(binding.ok());
-  ASSERT_TRUE(binding->bind_input("x", borrow()).ok());
-  ASSERT_TRUE(binding->bind_output("y", borrow()).ok());
+  ASSERT_THAT(binding, IsOk());
+  ASSERT_THAT(binding->bind_input("x", borrow()), IsOk());
+  ASSERT_THAT(binding->bind_output("y", borrow()), IsOk());
   const Status status = session->run(*binding);
-  ASSERT_TRUE(status.ok()) << status.to_string();
+  ASSERT_THAT(status, IsOk());
   EXPECT_THAT(memory, ElementsAre(-4.5F, -4.5F, -4.5F, -4.5F));
 }
 
@@ -255,7 +257,7 @@ TEST_F(RecoveryTest, NoFallbackForTheCpuProvider) {
   options.add_config_entry("session.isolation", "worker");
   options.add_config_entry("session.on_crash", "fallback");
   auto session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   kill_workers();
   EXPECT_THAT(
       test::run(*session).status().message(),
@@ -263,7 +265,7 @@ TEST_F(RecoveryTest, NoFallbackForTheCpuProvider) {
             HasSubstr("session.on_crash.cpu=restart")));
   options.add_config_entry("session.on_crash.cpu", "restart");
   session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   kill_workers();
   expect_right(*session);
 }
@@ -272,16 +274,16 @@ TEST_F(RecoveryTest, AContextModelIsRestoredOrRefused) {
   ModelCompilationOptions compilation;
   compilation.input_model_path = model_;
   compilation.output_model_path = folder_ / "ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), test::scripted(), compilation).ok());
+  ASSERT_THAT(compile_model(environment(), test::scripted(), compilation), IsOk());
   const auto load = [&](const char* policy) {
     return Session::create(environment(), compilation.output_model_path, isolated(policy));
   };
   auto restarted = load("restart");
-  ASSERT_TRUE(restarted.ok()) << restarted.status().to_string();
+  ASSERT_THAT(restarted, IsOk());
   kill_workers();
   expect_right(*restarted);
   auto refused = load("fallback");
-  ASSERT_TRUE(refused.ok()) << refused.status().to_string();
+  ASSERT_THAT(refused, IsOk());
   for (int run = 0; run < 2; ++run) {
     kill_workers();
     EXPECT_THAT(test::run(*refused).status().message(),
@@ -289,7 +291,7 @@ TEST_F(RecoveryTest, AContextModelIsRestoredOrRefused) {
                       HasSubstr("none of the session's providers")));
   }
   // It was not tried again.
-  EXPECT_EQ(count(log_.text(), "the session goes on without ScriptedExecutionProvider"), 1U)
+  EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
 }
 
@@ -299,10 +301,10 @@ TEST_F(RecoveryTest, SpecialisationsAreMadeAgain) {
     SCOPED_TRACE(policy);
     SessionOptions options = isolated(policy, {{"fixed", "*"}});
     auto session = Session::create(environment(), open, options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     const auto run = [&] {
       const auto outputs = session->run({{{"x", test::floats_of({2, 3})}}});
-      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      ASSERT_THAT(outputs, IsOk());
       const std::span<const float> got = (*outputs)[0].elements<float>();
       EXPECT_THAT(std::vector<float>(got.begin(), got.end()),
                   ::testing::ElementsAreArray(test::open_result({2, 3})));
@@ -319,7 +321,7 @@ TEST_F(RecoveryTest, SpecialisationsAreMadeAgain) {
 
 TEST_F(RecoveryTest, AModelThatWasReplacedMeanwhileIsNotRead) {
   auto session = create(isolated("fallback"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   std::filesystem::remove(model_);
   test::save(folder_, test::open_model());
   kill_workers();
@@ -328,7 +330,7 @@ TEST_F(RecoveryTest, AModelThatWasReplacedMeanwhileIsNotRead) {
 
 TEST_F(RecoveryTest, ACancelledRunStopsWaiting) {
   auto session = create(isolated("restart", {{"compile_milliseconds", "3000"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   kill_workers();
   RunOptions options;
   const auto start = std::chrono::steady_clock::now();
@@ -344,7 +346,7 @@ TEST_F(RecoveryTest, MeansNothingInTheHostsProcess) {
   SessionOptions options = test::scripted();
   options.add_config_entry("session.on_crash", "restart");
   auto session = create(options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->state().recovery, nullptr);
   EXPECT_FALSE(session->state().prepared().origin);
   expect_right(*session);

@@ -4,12 +4,14 @@
 #include "tests/integration/session/devices/device_sample.h"
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::served_host_test {
 namespace {
 
 using test::constant;
 using test::float_type;
+using test::IsOk;
 using test::Variable;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -43,14 +45,14 @@ class LoggingDevice : public test::DeviceSession {
 // The call of the run waits for the allocation, and that for the thread.
 TEST_F(LoggingDevice, LogsBesideARunThatAllocatesAnOutput) {
   auto session = create_logging("beside");
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run(*session, {1, 2}), (std::vector<float>{-3, -4}));
   EXPECT_THAT(log_.text(), HasSubstr("logged beside the run"));
 }
 
 TEST_F(LoggingDevice, LosesNothingOfWhatItLogsBetweenRunsWithoutAWord) {
   auto session = create_logging("afterwards");
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(run(*session, {1, 2}), (std::vector<float>{-3, -4}));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_THAT(log_.text(), Not(HasSubstr("logged afterwards")));
@@ -78,7 +80,7 @@ TEST(WorkerMemory, ThatRunsOutInARunFailsTheRunAndNotTheWorker) {
   options.add_config_entry("session.isolation.memory", "400000000");
   auto session = Session::create(test::scripted_environment(),
                                  test::save(folder, test::scripted_model()), options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<pid_t> workers = test::worker_processes();
   for (int i = 0; i < 3; ++i) {
     const Status status = test::run(*session).status();

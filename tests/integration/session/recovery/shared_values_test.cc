@@ -8,10 +8,12 @@
 
 #include "tests/integration/session/recovery/workers.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::shared_values_test {
 namespace {
 
+using test::IsOk;
 using test::Variable;
 using ::testing::HasSubstr;
 
@@ -52,16 +54,16 @@ TEST_F(SharedValues, CannotBeMadeWritableByAWorker) {
 
 TEST_F(SharedValues, StayAsTheyWereWhenTheWorkerAnswered) {
   Result<Session> session = create("late_output");
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   auto binding = session->create_binding();
-  ASSERT_TRUE(binding.ok()) << binding.status().to_string();
+  ASSERT_THAT(binding, IsOk());
   for (NamedValue& input : test::random_inputs(*session)) {
-    ASSERT_TRUE(binding->bind_input(input.name, std::move(input.value)).ok());
+    ASSERT_THAT(binding->bind_input(input.name, std::move(input.value)), IsOk());
   }
   const Value output = *Value::allocate(ElementType::kFloat, {16384});
-  ASSERT_TRUE(binding->bind_output("y", output).ok());
+  ASSERT_THAT(binding->bind_output("y", output), IsOk());
   const Status status = session->run(*binding);
-  ASSERT_TRUE(status.ok()) << status.to_string();
+  ASSERT_THAT(status, IsOk());
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   test::expect_close({output}, expected_);
 }
@@ -69,11 +71,11 @@ TEST_F(SharedValues, StayAsTheyWereWhenTheWorkerAnswered) {
 // Both run a session of this process, whose memory is shared because another one has a worker.
 TEST_F(SharedValues, AreNotThoseOfAForkedProcess) {
   const Result<Session> isolated = create("never");
-  ASSERT_TRUE(isolated.ok()) << isolated.status().to_string();
+  ASSERT_THAT(isolated, IsOk());
   SessionOptions options;
   options.set_intra_op_num_threads(1);
   Result<Session> session = Session::create(test::scripted_environment(), model_, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const auto input_of = [](float number) {
     return std::vector<NamedValue>{{"x", *Value::of<float>({16384}, std::vector(16384, number))}};
   };

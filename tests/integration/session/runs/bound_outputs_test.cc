@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::bound_outputs_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -59,14 +61,14 @@ class BoundOutputsTest : public ::testing::Test {
 
   BoundOutputsTest() {
     auto created = Session::create(test::environment(), test::save(folder_, transposing_model()));
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     session_.emplace(std::move(created).value());
     bind_anew();
   }
 
   void bind_anew() {
     auto binding = session_->create_binding();
-    EXPECT_TRUE(binding.ok());
+    EXPECT_THAT(binding, IsOk());
     binding_.emplace(std::move(binding).value());
   }
   static Value over(std::byte* memory) {
@@ -96,9 +98,9 @@ TEST_F(BoundOutputsTest, AreRightWhereverMemoryLies) {
     std::memcpy(&expected[z], transposed(input, -1).data(), kSize);
 
     bind_anew();
-    ASSERT_TRUE(binding_->bind_input("x", over(&arena[x])).ok());
-    ASSERT_TRUE(binding_->bind_output("y", over(&arena[y])).ok());
-    ASSERT_TRUE(binding_->bind_output("z", over(&arena[z])).ok());
+    ASSERT_THAT(binding_->bind_input("x", over(&arena[x])), IsOk());
+    ASSERT_THAT(binding_->bind_output("y", over(&arena[y])), IsOk());
+    ASSERT_THAT(binding_->bind_output("z", over(&arena[z])), IsOk());
     const Status status = session_->run(*binding_);
     if (y < z + kSize && z < y + kSize) {
       EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
@@ -107,7 +109,7 @@ TEST_F(BoundOutputsTest, AreRightWhereverMemoryLies) {
       ++refusals;
       continue;
     }
-    ASSERT_TRUE(status.ok()) << status.to_string();
+    ASSERT_THAT(status, IsOk());
     EXPECT_EQ(arena, expected) << "x at " << x << ", y at " << y << ", z at " << z;
     EXPECT_EQ(binding_->outputs()[0].bytes().data(), &arena[y]);
   }
@@ -117,22 +119,22 @@ TEST_F(BoundOutputsTest, AreRightWhereverMemoryLies) {
 
 TEST_F(BoundOutputsTest, AnOutputThatBecomesAnInputIsNotWrittenWhileItIsRead) {
   Matrix expected = numbers(1);
-  ASSERT_TRUE(binding_->bind_input("x", of(expected)).ok());
+  ASSERT_THAT(binding_->bind_input("x", of(expected)), IsOk());
   for (int i = 0; i < 5; ++i) {
-    ASSERT_TRUE(session_->run(*binding_).ok());
+    ASSERT_THAT(session_->run(*binding_), IsOk());
     expected = transposed(expected, 1);
     EXPECT_EQ(output(0), expected);
     EXPECT_EQ(output(1), transposed(transposed(expected, 1), -1));
-    ASSERT_TRUE(binding_->bind_input("x", binding_->outputs()[0]).ok());
+    ASSERT_THAT(binding_->bind_input("x", binding_->outputs()[0]), IsOk());
   }
 }
 
 TEST_F(BoundOutputsTest, AnOutputThatBecomesTheMemoryOfAnotherGetsItsOwn) {
   const Matrix input = numbers(1);
-  ASSERT_TRUE(binding_->bind_input("x", of(input)).ok());
-  ASSERT_TRUE(session_->run(*binding_).ok());
-  ASSERT_TRUE(binding_->bind_output("z", binding_->outputs()[0]).ok());
-  ASSERT_TRUE(session_->run(*binding_).ok());
+  ASSERT_THAT(binding_->bind_input("x", of(input)), IsOk());
+  ASSERT_THAT(session_->run(*binding_), IsOk());
+  ASSERT_THAT(binding_->bind_output("z", binding_->outputs()[0]), IsOk());
+  ASSERT_THAT(session_->run(*binding_), IsOk());
   EXPECT_EQ(output(0), transposed(input, 1));
   EXPECT_EQ(output(1), transposed(input, -1));
 }
@@ -140,14 +142,14 @@ TEST_F(BoundOutputsTest, AnOutputThatBecomesTheMemoryOfAnotherGetsItsOwn) {
 TEST_F(BoundOutputsTest, AFailedRunLeavesTheInputThatIsWrittenAsItWas) {
   Matrix memory = numbers(1);
   std::byte* const bytes = std::as_writable_bytes(std::span(memory)).data();
-  ASSERT_TRUE(binding_->bind_input("x", over(bytes)).ok());
-  ASSERT_TRUE(binding_->bind_output("y", over(bytes)).ok());
+  ASSERT_THAT(binding_->bind_input("x", over(bytes)), IsOk());
+  ASSERT_THAT(binding_->bind_output("y", over(bytes)), IsOk());
   RunOptions late;
   late.deadline = std::chrono::steady_clock::now();
   EXPECT_FALSE(session_->run(*binding_, late).ok());
   EXPECT_EQ(memory, numbers(1));
   EXPECT_EQ(output(0), numbers(1));
-  ASSERT_TRUE(session_->run(*binding_).ok());
+  ASSERT_THAT(session_->run(*binding_), IsOk());
   EXPECT_EQ(memory, transposed(numbers(1), 1));
 }
 
@@ -159,21 +161,21 @@ TEST_F(BoundOutputsTest, StayBoundWhereARunHasAnotherShape) {
                            .build();
   auto session = Session::create(
       test::environment(), test::save(folder_, test::model_of(std::move(graph)), "open.onnx"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   auto binding = session->create_binding();
-  ASSERT_TRUE(binding.ok());
+  ASSERT_THAT(binding, IsOk());
   Value memory = *Value::allocate(ElementType::kFloat, {2});
-  ASSERT_TRUE(binding->bind_output("y", memory).ok());
+  ASSERT_THAT(binding->bind_output("y", memory), IsOk());
   const auto run = [&](const std::vector<float>& x) {
     const auto size = static_cast<int64_t>(x.size());
-    EXPECT_TRUE(binding->bind_input("x", *Value::of<float>({size}, x)).ok());
+    EXPECT_THAT(binding->bind_input("x", *Value::of<float>({size}, x)), IsOk());
     return session->run(*binding);
   };
-  ASSERT_TRUE(run({1, 2}).ok());
+  ASSERT_THAT(run({1, 2}), IsOk());
   EXPECT_THAT(memory.elements<float>(), ElementsAre(-1, -2));
   EXPECT_THAT(run({1, 2, 3}).message(),
               HasSubstr("output \"y\" came out as float[3], which is not the shape of the memory"));
-  ASSERT_TRUE(run({5, 6}).ok());
+  ASSERT_THAT(run({5, 6}), IsOk());
   EXPECT_THAT(memory.elements<float>(), ElementsAre(-5, -6));
 }
 
@@ -188,18 +190,18 @@ TEST_F(BoundOutputsTest, PartsOfSequencesAreReadToo) {
           .build();
   auto session = Session::create(
       test::environment(), test::save(folder_, test::model_of(std::move(graph)), "parts.onnx"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   std::vector<float> memory = {1, 2, 3, 4};
   const auto over = [&](size_t first, int64_t count) {
     const std::span<float> elements = std::span(memory).subspan(first, static_cast<size_t>(count));
     return *Value::borrow(ElementType::kFloat, {count}, std::as_writable_bytes(elements));
   };
   auto binding = session->create_binding();
-  ASSERT_TRUE(binding.ok());
-  ASSERT_TRUE(binding->bind_input("parts", *Value::sequence({over(2, 2), over(0, 2)})).ok());
-  ASSERT_TRUE(binding->bind_output("y", over(0, 4)).ok());
+  ASSERT_THAT(binding, IsOk());
+  ASSERT_THAT(binding->bind_input("parts", *Value::sequence({over(2, 2), over(0, 2)})), IsOk());
+  ASSERT_THAT(binding->bind_output("y", over(0, 4)), IsOk());
   const Status status = session->run(*binding);
-  ASSERT_TRUE(status.ok()) << status.to_string();
+  ASSERT_THAT(status, IsOk());
   EXPECT_THAT(memory, ElementsAre(3, 4, 1, 2));
 }
 

@@ -7,11 +7,13 @@
 
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::call_limit_session_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 
 constexpr uint32_t kUnlimited = UINT32_MAX;
 
@@ -50,7 +52,7 @@ class CallLimitSession : public ::testing::TestWithParam<uint32_t> {
         threads.emplace_back([&session] {
           for (int round = 0; round < 3; ++round) {
             const auto outputs = test::run(session);
-            EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+            EXPECT_THAT(outputs, IsOk());
           }
         });
       }
@@ -68,8 +70,8 @@ TEST_P(CallLimitSession, HoldsForStepsInParallel) {
     SessionOptions options = limited(GetParam());
     options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(4);
     auto session = Session::create(test::scripted_environment(), model_, options);
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
-    for (int round = 0; round < 3; ++round) EXPECT_TRUE(test::run(*session).ok());
+    ASSERT_THAT(session, IsOk());
+    for (int round = 0; round < 3; ++round) EXPECT_THAT(test::run(*session), IsOk());
   }
   EXPECT_EQ(most_calls(log_.text()), expected());
 }
@@ -78,7 +80,7 @@ TEST_P(CallLimitSession, HoldsForRunsInParallel) {
   {
     std::vector<Session> sessions;
     auto session = Session::create(test::scripted_environment(), model_, limited(GetParam()));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     sessions.push_back(std::move(session).value());
     run_in_threads(sessions, 4);
   }
@@ -93,7 +95,7 @@ TEST_P(CallLimitSession, HoldsForAllSessionsOfAGroup) {
       SessionOptions options = limited(GetParam());
       options.add_config_entry("ep.share_ep_contexts", "1");
       auto session = Session::create(environment, model_, options);
-      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      ASSERT_THAT(session, IsOk());
       sessions.push_back(std::move(session).value());
     }
     run_in_threads(sessions, 2);
@@ -101,7 +103,7 @@ TEST_P(CallLimitSession, HoldsForAllSessionsOfAGroup) {
   EXPECT_EQ(most_calls(log_.text()), expected());
 }
 
-// Steps of bodies wait for their turn like others, and nobody waits for them meanwhile. The
+// Steps of bodies wait for their turn like others, and no call waits for them meanwhile. The
 // provider splits its loops over the threads of the host.
 TEST_P(CallLimitSession, LetsBodiesAndLoopsOfStepsGoOn) {
   const auto path = test::write_model(folder_ / "flow.onnx", test::nested_flow());
@@ -110,14 +112,14 @@ TEST_P(CallLimitSession, LetsBodiesAndLoopsOfStepsGoOn) {
   options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(4);
   options.set_intra_op_num_threads(4);
   auto session = Session::create(test::scripted_environment(), path, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<float> x = {0.5F, -1.25F};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       for (const int64_t count : {3, 0, 9}) {
         const auto outputs = session->run(test::nested_flow_inputs(count, true, x));
-        ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+        ASSERT_THAT(outputs, IsOk());
         test::expect_nested_flow(*outputs, count, true, x);
       }
     });

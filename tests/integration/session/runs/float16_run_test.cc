@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::float16_run_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 
 graph::ValueType list_of(ElementType type) {
   return graph::testing::tensor_type(type, graph::Shape{graph::kUnknownDim});
@@ -39,12 +41,12 @@ TYPED_TEST(Float16Run, ConvertsAsTheCpuProviderDoes) {
   const test::TempDirectory folder;
   const auto path = test::save(folder, casts(element_type_of<TypeParam>()));
   auto session = Session::create(test::environment(), path);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   std::vector<TypeParam> all;
   std::vector<float> floats;
   for (uint32_t i = 0; i <= 0xffff; ++i) {
     all.push_back(TypeParam::from_bits(static_cast<uint16_t>(i)));
-    // Of each upper half of a float: the ends, the middle of its lower bits, and what is beside
+    // For each upper half of a float: the ends, the middle of its lower bits, and what is beside
     // them; for the bits that float16 has more, the same again.
     for (const uint32_t low : {0x0U, 0x1U, 0xfffU, 0x1000U, 0x1001U, 0x2fffU, 0x3000U, 0x3001U,
                                0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
@@ -56,7 +58,7 @@ TYPED_TEST(Float16Run, ConvertsAsTheCpuProviderDoes) {
   };
   const auto outputs = session->run({{{"short", *Value::of<TypeParam>(extent(all), all)},
                                       {"float", *Value::of<float>(extent(floats), floats)}}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   const std::span<const float> widened = (*outputs)[0].template elements<float>();
   for (size_t i = 0; i < all.size(); ++i) {
     ASSERT_EQ(std::bit_cast<uint32_t>(all[i].to_float()), std::bit_cast<uint32_t>(widened[i])) << i;

@@ -5,10 +5,12 @@
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::host_alignment_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using ::testing::HasSubstr;
 
@@ -47,19 +49,19 @@ class HostAlignment : public ::testing::TestWithParam<std::tuple<std::string, st
 TEST_P(HostAlignment, HoldsForEveryArgument) {
   const auto path = test::save(folder_, test::scripted_model(kWidth));
   auto session = Session::create(test::scripted_environment(), path, options());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(session->fallbacks().empty());
   Misaligned x(kWidth);
   Misaligned y(kWidth);
   for (size_t i = 0; i < kWidth; ++i) x.floats()[i] = static_cast<float>(i) - 50;
   for (int round = 0; round < 2; ++round) {
     IoBinding binding = *session->create_binding();
-    ASSERT_TRUE(binding.bind_input("x", x.value()).ok());
+    ASSERT_THAT(binding.bind_input("x", x.value()), IsOk());
     if (round == 1) {
-      ASSERT_TRUE(binding.bind_output("y", y.value()).ok());
+      ASSERT_THAT(binding.bind_output("y", y.value()), IsOk());
     }
     const Status status = session->run(binding);
-    ASSERT_TRUE(status.ok()) << status.to_string();
+    ASSERT_THAT(status, IsOk());
     const std::span<const float> out = binding.outputs()[0].elements<float>();
     for (size_t i = 0; i < kWidth; ++i) {
       EXPECT_EQ(out[i], -3 * std::max(x.floats()[i] + 0.5F, 0.0F)) << i;
@@ -83,12 +85,12 @@ TEST_P(HostAlignment, HoldsWhereShapesAreOpen) {
   model.symbols = {"n"};
   const auto path = test::save(folder_, model);
   auto session = Session::create(test::scripted_environment(), path, options());
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   for (const int64_t width : {5, 3, 5, 5}) {
     Misaligned x(static_cast<size_t>(width));
     std::ranges::fill(x.floats(), 1.5F);
     const auto outputs = session->run({{{"x", x.value()}}});
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     EXPECT_EQ((*outputs)[0].elements<float>()[2], -6);
   }
 }
@@ -106,11 +108,11 @@ TEST(HostAlignmentSession, HoldsInBodies) {
   const auto path = test::write_model(folder / "model.onnx", test::nested_flow());
   auto session = Session::create(test::scripted_environment(), path,
                                  scripted({{"claim", "kernels:*"}, {"host_alignment", "4096"}}));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<float> x = {0.5F, -1.25F};
   for (const int64_t count : {3, 0, 5}) {
     const auto outputs = session->run(test::nested_flow_inputs(count, true, x));
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     test::expect_nested_flow(*outputs, count, true, x);
   }
 }
@@ -121,7 +123,7 @@ TEST(HostAlignmentSession, RefusesWhatIsNoAlignment) {
   for (const std::string alignment : {"96", "4194304"}) {
     const auto session = Session::create(test::scripted_environment(), path,
                                          scripted({{"host_alignment", alignment}}));
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     ASSERT_FALSE(session->fallbacks().empty());
     EXPECT_THAT(session->fallbacks()[0].reason.message(),
                 HasSubstr("ScriptedExecutionProvider reports a host_alignment of " + alignment +

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::io_binding_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -14,10 +16,10 @@ class IoBindingTest : public ::testing::Test {
   IoBindingTest() {
     auto created =
         Session::create(test::environment(), test::save(folder_, test::scripted_model()));
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     session_.emplace(std::move(created).value());
     auto binding = session_->create_binding();
-    EXPECT_TRUE(binding.ok());
+    EXPECT_THAT(binding, IsOk());
     binding_.emplace(std::move(binding).value());
     bind_input(1);
   }
@@ -25,7 +27,7 @@ class IoBindingTest : public ::testing::Test {
   static Value values(float number) {
     return *Value::of<float>({4}, std::vector<float>(4, number));
   }
-  void bind_input(float number) { EXPECT_TRUE(binding_->bind_input("x", values(number)).ok()); }
+  void bind_input(float number) { EXPECT_THAT(binding_->bind_input("x", values(number)), IsOk()); }
   Status run() { return session_->run(*binding_); }
   [[nodiscard]] float result() const { return binding_->outputs()[0].elements<float>()[0]; }
 
@@ -35,8 +37,8 @@ class IoBindingTest : public ::testing::Test {
 };
 
 TEST_F(IoBindingTest, AllocatesAnOutputThatIsBoundToHostMemory) {
-  ASSERT_TRUE(binding_->bind_output("y", MemoryInfo::cpu()).ok());
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(binding_->bind_output("y", MemoryInfo::cpu()), IsOk());
+  ASSERT_THAT(run(), IsOk());
   EXPECT_EQ(result(), -4.5F);
   EXPECT_EQ(binding_->outputs()[0].memory_info(), MemoryInfo::cpu());
   EXPECT_THAT(binding_->output_names(), ElementsAre("y"));
@@ -44,12 +46,12 @@ TEST_F(IoBindingTest, AllocatesAnOutputThatIsBoundToHostMemory) {
 
 TEST_F(IoBindingTest, LeavesTheCallersMemoryAloneOnceTheHostAllocates) {
   Value mine = values(0);
-  ASSERT_TRUE(binding_->bind_output("y", mine).ok());
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(binding_->bind_output("y", mine), IsOk());
+  ASSERT_THAT(run(), IsOk());
   EXPECT_EQ(mine.elements<float>()[0], -4.5F);
-  ASSERT_TRUE(binding_->bind_output("y", MemoryInfo::cpu()).ok());
+  ASSERT_THAT(binding_->bind_output("y", MemoryInfo::cpu()), IsOk());
   bind_input(2);
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(run(), IsOk());
   EXPECT_EQ(mine.elements<float>()[0], -4.5F);
   EXPECT_EQ(result(), -7.5F);
 }
@@ -57,7 +59,7 @@ TEST_F(IoBindingTest, LeavesTheCallersMemoryAloneOnceTheHostAllocates) {
 TEST_F(IoBindingTest, TakesAllKindsOfHostMemory) {
   for (const MemoryType type :
        {MemoryType::kDefault, MemoryType::kCpuInput, MemoryType::kCpuOutput}) {
-    EXPECT_TRUE(binding_->bind_output("y", {.memory_type = type}).ok());
+    EXPECT_THAT(binding_->bind_output("y", {.memory_type = type}), IsOk());
   }
 }
 
@@ -74,25 +76,25 @@ TEST_F(IoBindingTest, RefusesMemoryThatOutputsDoNotLieIn) {
 
 TEST_F(IoBindingTest, ForgetsWhatWasBound) {
   Value mine = values(0);
-  ASSERT_TRUE(binding_->bind_output("y", mine).ok());
+  ASSERT_THAT(binding_->bind_output("y", mine), IsOk());
   binding_->clear_bound_outputs();
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(run(), IsOk());
   EXPECT_EQ(mine.elements<float>()[0], 0);
   EXPECT_EQ(result(), -4.5F);
   binding_->clear_bound_inputs();
   EXPECT_THAT(run().message(), HasSubstr("input \"x\" is missing"));
   bind_input(2);
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(run(), IsOk());
   EXPECT_EQ(result(), -7.5F);
 }
 
 // Without clearing, the next run would write into it.
 TEST_F(IoBindingTest, LeavesOutputsToTheirCopiesOnceTheyAreCleared) {
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(run(), IsOk());
   const Value kept = binding_->outputs()[0];
   binding_->clear_bound_outputs();
   bind_input(2);
-  ASSERT_TRUE(run().ok());
+  ASSERT_THAT(run(), IsOk());
   EXPECT_EQ(kept.elements<float>()[0], -4.5F);
 }
 

@@ -6,10 +6,12 @@
 #include <thread>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::logging_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -66,12 +68,12 @@ class LoggingTest : public ::testing::Test {
     options.log_id = std::move(id);
     options.call_warning = call_warning;
     auto created = Environment::create(options);
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     return std::move(created).value();
   }
   Session create(const Environment& environment, const SessionOptions& options) {
     auto session = Session::create(environment, model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
   static SessionOptions loud() { return test::scripted({{"log_runs", "true"}}); }
@@ -88,9 +90,9 @@ TEST_F(LoggingTest, EachEnvironmentGetsTheMessagesOfItsSessions) {
     Session first = create(environment(a_, "a"), loud().add_config_entry("ep.nonsense", "1"));
     Session second = create(environment(b_, "b"), loud());
     std::thread other([&] {
-      for (int i = 0; i < 10; ++i) EXPECT_TRUE(test::run(second).ok());
+      for (int i = 0; i < 10; ++i) EXPECT_THAT(test::run(second), IsOk());
     });
-    for (int i = 0; i < 10; ++i) EXPECT_TRUE(test::run(first).ok());
+    for (int i = 0; i < 10; ++i) EXPECT_THAT(test::run(first), IsOk());
     other.join();
   }
   const std::vector<Received> a = a_.take();
@@ -119,11 +121,11 @@ TEST_F(LoggingTest, ASessionHasAnIdAndALevelOfItsOwn) {
       environment,
       loud().add_config_entry("ep.nonsense", "1").set_log_severity_level(LoggingLevel::kError));
   a_.take();
-  EXPECT_TRUE(test::run(quiet).ok());
+  EXPECT_THAT(test::run(quiet), IsOk());
   EXPECT_THAT(a_.take(), IsEmpty());
-  EXPECT_TRUE(test::run(loud_one).ok());
+  EXPECT_THAT(test::run(loud_one), IsOk());
   EXPECT_THAT(a_.take(), AllOf(Not(IsEmpty()), Each(with_id("loud"))));
-  EXPECT_TRUE(test::run(silent).ok());
+  EXPECT_THAT(test::run(silent), IsOk());
   EXPECT_THAT(a_.take(), IsEmpty());
 }
 
@@ -132,13 +134,13 @@ TEST_F(LoggingTest, ARunHasItsTagInTheIdAndALevelOfItsOwn) {
   const std::vector<NamedValue> inputs = test::random_inputs(session);
   RunOptions options;
   options.log_severity_level = LoggingLevel::kInfo;
-  EXPECT_TRUE(session.run(inputs, {}, options).ok());
+  EXPECT_THAT(session.run(inputs, {}, options), IsOk());
   EXPECT_THAT(a_.take(), AllOf(Not(IsEmpty()), Each(with_id("a"))));
   options.tag = "frame 17";
-  EXPECT_TRUE(session.run(inputs, {}, options).ok());
+  EXPECT_THAT(session.run(inputs, {}, options), IsOk());
   EXPECT_THAT(a_.take(), AllOf(Not(IsEmpty()), Each(with_id("a:frame 17"))));
   options.log_severity_level.reset();
-  EXPECT_TRUE(session.run(inputs, {}, options).ok());
+  EXPECT_THAT(session.run(inputs, {}, options), IsOk());
   EXPECT_THAT(a_.take(), IsEmpty());
 }
 
@@ -148,11 +150,10 @@ TEST_F(LoggingTest, ARunInTheBackgroundLogsAsOthersDo) {
     a_.take();
     RunOptions options;
     options.tag = "later";
-    ASSERT_TRUE(session
-                    .run_async(
-                        test::random_inputs(session), {},
-                        [](const Status&, const std::vector<Value>&) { throw 1; }, options)
-                    .ok());
+    ASSERT_THAT(session.run_async(
+                    test::random_inputs(session), {},
+                    [](const Status&, const std::vector<Value>&) { throw 1; }, options),
+                IsOk());
   }
   const std::vector<Received> all = a_.take();
   EXPECT_THAT(all, Contains(AllOf(with_message(StartsWith("begin run")), with_id("a:later"))));
@@ -165,7 +166,7 @@ TEST_F(LoggingTest, StepsInParallelLogWhereTheirRunDoes) {
   options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(4);
   {
     Session session = create(environment(a_, "a"), options);
-    for (int i = 0; i < 10; ++i) EXPECT_TRUE(test::run(session).ok());
+    for (int i = 0; i < 10; ++i) EXPECT_THAT(test::run(session), IsOk());
   }
   EXPECT_THAT(a_.take(), Contains(with_message(StartsWith("end run"))).Times(10));
   EXPECT_EQ(process_.text(), "");
@@ -175,8 +176,8 @@ TEST_F(LoggingTest, NamesLongCallsInTheLogOfTheirSession) {
   const std::chrono::milliseconds limit(20);
   Session session = create(environment(a_, "a", LoggingLevel::kWarning, limit),
                            test::scripted({{"compute_milliseconds", "500"}}));
-  EXPECT_TRUE(test::run(session).ok());
-  EXPECT_THAT(a_.take(), Contains(AllOf(with_message(HasSubstr("has been going on for more than")),
+  EXPECT_THAT(test::run(session), IsOk());
+  EXPECT_THAT(a_.take(), Contains(AllOf(with_message(HasSubstr("has been running for more than")),
                                         with_id("a"))));
   EXPECT_EQ(process_.text(), "");
 }
@@ -187,17 +188,17 @@ TEST_F(LoggingTest, WithoutAFunctionMessagesGoToTheProcess) {
   options.search_default_directories = false;
   options.log_severity_level = LoggingLevel::kInfo;
   auto environment = Environment::create(options);
-  ASSERT_TRUE(environment.ok());
+  ASSERT_THAT(environment, IsOk());
   Session session = create(*environment, loud().set_log_id("mine"));
-  EXPECT_TRUE(test::run(session).ok());
+  EXPECT_THAT(test::run(session), IsOk());
   EXPECT_THAT(process_.text(), HasSubstr("[mine] ScriptedExecutionProvider: begin run"));
 }
 
 TEST_F(LoggingTest, GetsTheMessagesOfOtherFunctionsToo) {
   const Environment environment = LoggingTest::environment(a_, "a");
-  EXPECT_TRUE(partition_model(environment, model_, loud()).ok());
+  EXPECT_THAT(partition_model(environment, model_, loud()), IsOk());
   EXPECT_THAT(a_.take(), Contains(with_message(HasSubstr("loaded "))));
-  EXPECT_TRUE(partition_model(environment, model_, loud().add_config_entry("x", "1")).ok());
+  EXPECT_THAT(partition_model(environment, model_, loud().add_config_entry("x", "1")), IsOk());
   EXPECT_THAT(a_.take(), Contains(with_message(HasSubstr("\"x\" is unknown"))));
   EXPECT_EQ(process_.text(), "");
 }

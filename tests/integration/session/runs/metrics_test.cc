@@ -7,10 +7,12 @@
 #include <thread>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::metrics_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using test::TempDirectory;
 using Labels = std::vector<std::string>;
@@ -23,7 +25,7 @@ class MetricsTest : public ::testing::Test {
     options.search_default_directories = false;
     options.metrics = true;
     auto created = Environment::create(options);
-    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    EXPECT_THAT(created, IsOk());
     return std::move(created).value();
   }
 
@@ -33,7 +35,7 @@ class MetricsTest : public ::testing::Test {
   // The value under these labels, 0 if there is none.
   [[nodiscard]] uint64_t value(const std::string& name, const Labels& labels = {}) const {
     const auto report = environment_.metrics();
-    EXPECT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_THAT(report, IsOk());
     const auto metric = std::ranges::find(report->metrics, name, &Metric::name);
     if (metric == report->metrics.end()) {
       ADD_FAILURE() << "no metric " << name;
@@ -64,15 +66,16 @@ TEST_F(MetricsTest, AreKeptOnRequestOnly) {
   EXPECT_EQ(other.metrics().status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(other.prometheus_text().status().code(), StatusCode::kInvalidArgument);
   auto session = Session::create(other, model_, scripted());
-  ASSERT_TRUE(session.ok());
-  EXPECT_TRUE(test::run(*session).ok());
+  ASSERT_THAT(session, IsOk());
+  EXPECT_THAT(test::run(*session), IsOk());
 }
 
 TEST_F(MetricsTest, CountSessionsAndWhatTheyKeep) {
   {
     const auto first = create();
     const auto second = create();
-    ASSERT_TRUE(first.ok() && second.ok());
+    ASSERT_THAT(first, IsOk());
+    ASSERT_THAT(second, IsOk());
     EXPECT_EQ(value("ephost_live_sessions"), 2U);
     EXPECT_GT(value("ephost_planned_bytes", {"host"}), 0U);
     EXPECT_GT(value("ephost_weight_bytes"), 0U);
@@ -98,12 +101,12 @@ TEST_F(MetricsTest, CountACancelledCreation) {
 
 TEST_F(MetricsTest, CountRunsAndTheirBytes) {
   auto session = create();
-  ASSERT_TRUE(session.ok());
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(test::run(*session).ok());
+  ASSERT_THAT(session, IsOk());
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(test::run(*session), IsOk());
   auto binding = session->create_binding();
-  ASSERT_TRUE(binding.ok());
-  ASSERT_TRUE(binding->bind_input("x", test::random_inputs(*session)[0].value).ok());
-  EXPECT_TRUE(session->run(*binding).ok());
+  ASSERT_THAT(binding, IsOk());
+  ASSERT_THAT(binding->bind_input("x", test::random_inputs(*session)[0].value), IsOk());
+  EXPECT_THAT(session->run(*binding), IsOk());
   EXPECT_EQ(runs("succeeded"), 4U);
   EXPECT_EQ(runs("failed"), 0U);
   EXPECT_EQ(value("ephost_runs_in_progress", {kBoth}), 0U);
@@ -113,20 +116,20 @@ TEST_F(MetricsTest, CountRunsAndTheirBytes) {
 
 TEST_F(MetricsTest, SayWhichProviderFailedInARun) {
   auto session = create(scripted({{"fail", "compute"}}));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_FALSE(test::run(*session).ok());
   EXPECT_EQ(runs("failed"), 1U);
   EXPECT_EQ(value("ephost_failures_total", {"run", "EP_FAIL"}), 1U);
   EXPECT_EQ(value("ephost_provider_failures_total", {kScripted, "run", "EP_FAIL"}), 1U);
   auto unable = create(scripted({{"fail", "begin_run"}}));
-  ASSERT_TRUE(unable.ok());
+  ASSERT_THAT(unable, IsOk());
   EXPECT_FALSE(test::run(*unable).ok());
   EXPECT_EQ(value("ephost_provider_failures_total", {kScripted, "run", "EP_FAIL"}), 2U);
 }
 
 TEST_F(MetricsTest, BlameNoProviderForInputsOrACancelledRun) {
   auto session = create();
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   const std::vector<NamedValue> wrong = {{"x", *Value::allocate(ElementType::kFloat, {5})}};
   EXPECT_FALSE(session->run(wrong).ok());
   EXPECT_EQ(runs("failed"), 1U);
@@ -148,7 +151,7 @@ TEST_F(MetricsTest, BlameNoProviderThatSaysThatARunWasToEnd) {
   for (const auto& [code, outcome] : {std::pair(1002, "cancelled"), std::pair(1003, "expired")}) {
     for (const char* point : {"compute", "begin_run"}) {
       auto session = create(scripted({{"fail", point}, {"fail_code", std::to_string(code)}}));
-      ASSERT_TRUE(session.ok());
+      ASSERT_THAT(session, IsOk());
       EXPECT_FALSE(test::run(*session).ok());
     }
     EXPECT_EQ(runs(outcome), 2U);
@@ -162,12 +165,12 @@ TEST_F(MetricsTest, BlameNoProviderThatSaysThatARunWasToEnd) {
 
 TEST_F(MetricsTest, CountRunsOfManyThreads) {
   auto session = create();
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
-        for (int run = 0; run < 50; ++run) EXPECT_TRUE(test::run(*session).ok());
+        for (int run = 0; run < 50; ++run) EXPECT_THAT(test::run(*session), IsOk());
       });
     }
   }
@@ -176,21 +179,21 @@ TEST_F(MetricsTest, CountRunsOfManyThreads) {
 
 TEST_F(MetricsTest, CountFallbacksWithTheirReason) {
   auto session = create(scripted({{"fail", "compile"}}));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(value("ephost_fallbacks_total", {kScripted, "EP_FAIL"}), session->fallbacks().size());
   // Both partitions at once, and each of them alone.
   EXPECT_EQ(value("ephost_provider_failures_total", {kScripted, "compile", "EP_FAIL"}), 3U);
-  EXPECT_TRUE(test::run(*session).ok());
+  EXPECT_THAT(test::run(*session), IsOk());
   EXPECT_EQ(value("ephost_runs_total", {"CPUExecutionProvider", "succeeded"}), 1U);
 }
 
 TEST_F(MetricsTest, CountWhatTheCacheStoreDoes) {
   SessionOptions options = scripted();
   options.add_config_entry("ep.cache_dir", (folder_ / "store").string());
-  ASSERT_TRUE(create(options).ok());
+  ASSERT_THAT(create(options), IsOk());
   EXPECT_EQ(value("ephost_context_cache_total", {"miss"}), 1U);
   EXPECT_EQ(value("ephost_context_cache_stores_total"), 1U);
-  ASSERT_TRUE(create(options).ok());
+  ASSERT_THAT(create(options), IsOk());
   EXPECT_EQ(value("ephost_context_cache_total", {"hit"}), 1U);
   EXPECT_EQ(value("ephost_partitions_total", {kScripted, "restore"}), 2U);
   EXPECT_EQ(value("ephost_context_cache_rejections_total"), 0U);
@@ -205,7 +208,7 @@ TEST_F(MetricsTest, CountCompilations) {
   ModelCompilationOptions compilation;
   compilation.input_model_path = model_;
   compilation.output_model_path = folder_ / "model_ctx.onnx";
-  ASSERT_TRUE(compile_model(environment_, scripted(), compilation).ok());
+  ASSERT_THAT(compile_model(environment_, scripted(), compilation), IsOk());
   compilation.input_model_path = folder_ / "missing.onnx";
   EXPECT_FALSE(compile_model(environment_, scripted(), compilation).ok());
   EXPECT_EQ(value("ephost_compilations_total", {"succeeded"}), 1U);
@@ -216,9 +219,10 @@ TEST_F(MetricsTest, CountCompilations) {
 
 TEST_F(MetricsTest, ComeAsText) {
   auto session = create();
-  ASSERT_TRUE(session.ok() && test::run(*session).ok());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(test::run(*session), IsOk());
   const auto text = environment_.prometheus_text();
-  ASSERT_TRUE(text.ok());
+  ASSERT_THAT(text, IsOk());
   EXPECT_THAT(*text,
               ::testing::HasSubstr("\nephost_runs_total{providers=\"ScriptedExecutionProvider,"
                                    "CPUExecutionProvider\",outcome=\"succeeded\"} 1\n"));

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::provider_profiles_test {
 namespace {
 
+using test::IsOk;
 using test::scripted;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -19,12 +21,12 @@ class ProviderProfilesTest : public ::testing::Test {
     SessionOptions profiled = scripted(std::move(options));
     profiled.enable_profiling(folder_ / "trace.json");
     auto session = Session::create(test::scripted_environment(), model_, profiled);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     RunOptions run;
     run.tag = "tagged";
-    EXPECT_TRUE(session->run(test::random_inputs(*session), {}, run).ok());
+    EXPECT_THAT(session->run(test::random_inputs(*session), {}, run), IsOk());
     const auto written = session->end_profiling();
-    EXPECT_TRUE(written.ok()) << written.status().to_string();
+    EXPECT_THAT(written, IsOk());
     return test::read(folder_ / "trace.json");
   }
 
@@ -84,14 +86,14 @@ TEST_F(ProviderProfilesTest, AreOfOneSessionOfAGroupAtATime) {
   options.add_config_entry("ep.share_ep_contexts", "1");
   options.enable_profiling(folder_ / "one.json");
   auto one = Session::create(environment, model_, options);
-  ASSERT_TRUE(one.ok()) << one.status().to_string();
+  ASSERT_THAT(one, IsOk());
   options.enable_profiling(folder_ / "two.json");
   auto two = Session::create(environment, model_, options);
-  ASSERT_TRUE(two.ok()) << two.status().to_string();
+  ASSERT_THAT(two, IsOk());
   EXPECT_THAT(log_.text(), HasSubstr("another session is recording a profile"));
-  ASSERT_TRUE(test::run(*one).ok());
-  ASSERT_TRUE(two->end_profiling().ok());
-  ASSERT_TRUE(one->end_profiling().ok());
+  ASSERT_THAT(test::run(*one), IsOk());
+  ASSERT_THAT(two->end_profiling(), IsOk());
+  ASSERT_THAT(one->end_profiling(), IsOk());
   EXPECT_THAT(test::read(folder_ / "one.json"), HasSubstr(R"("cat":"kernel")"));
   EXPECT_THAT(test::read(folder_ / "two.json"), Not(HasSubstr(R"("cat":"kernel")")));
 }

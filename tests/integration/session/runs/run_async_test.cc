@@ -10,11 +10,13 @@
 
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::run_async_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using test::scripted;
 using ::testing::HasSubstr;
 
@@ -69,7 +71,7 @@ class RunAsyncTest : public ::testing::Test {
  protected:
   Session create(const SessionOptions& options = {}) {
     auto session = Session::create(test::scripted_environment(), model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
   static SessionOptions slow(const char* milliseconds) {
@@ -87,11 +89,11 @@ TEST_F(RunAsyncTest, GivesTheOutputsToTheCallbackOnAnotherThread) {
   Session session = create();
   const Status started =
       session.run_async(input(-10), {}, [&](const Status& status, std::vector<Value> outputs) {
-        EXPECT_TRUE(status.ok()) << status.to_string();
+        EXPECT_THAT(status, IsOk());
         thread.set_value(std::this_thread::get_id());
         result.set_value(std::move(outputs));
       });
-  ASSERT_TRUE(started.ok()) << started.to_string();
+  ASSERT_THAT(started, IsOk());
   const std::vector<Value> outputs = result.get_future().get();
   ASSERT_EQ(outputs.size(), 2U);
   EXPECT_EQ(outputs[1].elements<float>()[0], 10);
@@ -101,7 +103,7 @@ TEST_F(RunAsyncTest, GivesTheOutputsToTheCallbackOnAnotherThread) {
 TEST_F(RunAsyncTest, GivesTheOutputsThatAreNamed) {
   Session session = create();
   const std::vector<std::string> names = {"y", "a", "y"};
-  ASSERT_TRUE(session.run_async(input(10), names, outcomes_.callback()).ok());
+  ASSERT_THAT(session.run_async(input(10), names, outcomes_.callback()), IsOk());
   const RunOutcome outcome = outcomes_.wait(1)[0];
   ASSERT_EQ(outcome.outputs.size(), 3U);
   EXPECT_EQ(outcome.outputs[0].elements<float>()[0], 0);
@@ -111,9 +113,9 @@ TEST_F(RunAsyncTest, GivesTheOutputsThatAreNamed) {
 
 TEST_F(RunAsyncTest, GivesTheFailureOfTheRunToTheCallback) {
   Session session = create();
-  ASSERT_TRUE(session.run_async({}, {}, outcomes_.callback()).ok());
+  ASSERT_THAT(session.run_async({}, {}, outcomes_.callback()), IsOk());
   const std::vector<std::string> names = {"z"};
-  ASSERT_TRUE(session.run_async(input(1), names, outcomes_.callback()).ok());
+  ASSERT_THAT(session.run_async(input(1), names, outcomes_.callback()), IsOk());
   std::string messages;
   for (const RunOutcome& outcome : outcomes_.wait(2)) {
     EXPECT_EQ(outcome.status.code(), StatusCode::kInvalidArgument);
@@ -140,13 +142,13 @@ TEST_F(RunAsyncTest, CallsEachOfManyCallbacksOnce) {
         const Status started =
             session.run_async(input(static_cast<float>(-i)), {},
                               [&calls, i](const Status& status, const std::vector<Value>& outputs) {
-                                ASSERT_TRUE(status.ok()) << status.to_string();
+                                ASSERT_THAT(status, IsOk());
                                 EXPECT_EQ(outputs[1].elements<float>()[0], static_cast<float>(i));
                                 ++calls[static_cast<size_t>(i)];
                               });
-        EXPECT_TRUE(started.ok());
+        EXPECT_THAT(started, IsOk());
         const bool runs_too = i % 10 == 0;
-        EXPECT_TRUE(!runs_too || session.run(input(1)).ok());
+        if (runs_too) EXPECT_THAT(session.run(input(1)), IsOk());
       }
     });
   }
@@ -162,7 +164,7 @@ TEST_F(RunAsyncTest, KeepsCopiesOfTheInputsUntilTheCallback) {
     std::vector<std::string> names = {"y"};
     RunOptions options;
     options.tag = "copied";
-    ASSERT_TRUE(session.run_async(inputs, names, outcomes_.callback(), options).ok());
+    ASSERT_THAT(session.run_async(inputs, names, outcomes_.callback(), options), IsOk());
   }
   EXPECT_EQ(outcomes_.wait(1)[0].outputs[0].elements<float>()[0], 3);
 }
@@ -173,15 +175,15 @@ TEST_F(RunAsyncTest, UsesTheThreadsOfTheEnvironmentInEachRun) {
   options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(4);
   options.set_intra_op_num_threads(4);
   auto session = Session::create(test::scripted_environment(), path, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::vector<float> x = {0.5F, -1.25F};
   constexpr size_t kRuns = 30;
   for (size_t i = 0; i < kRuns; ++i) {
-    ASSERT_TRUE(
-        session->run_async(test::nested_flow_inputs(9, true, x), {}, outcomes_.callback()).ok());
+    ASSERT_THAT(session->run_async(test::nested_flow_inputs(9, true, x), {}, outcomes_.callback()),
+                IsOk());
   }
   for (const RunOutcome& outcome : outcomes_.wait(kRuns)) {
-    ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
+    ASSERT_THAT(outcome.status, IsOk());
     test::expect_nested_flow(outcome.outputs, 9, true, x);
   }
 }
@@ -190,7 +192,7 @@ TEST_F(RunAsyncTest, WorksWithOneThreadForEachStep) {
   SessionOptions options;
   options.set_intra_op_num_threads(1);
   Session session = create(options);
-  ASSERT_TRUE(session.run_async(input(-1), {}, outcomes_.callback()).ok());
+  ASSERT_THAT(session.run_async(input(-1), {}, outcomes_.callback()), IsOk());
   EXPECT_EQ(outcomes_.wait(1)[0].outputs[1].elements<float>()[0], 1);
 }
 
@@ -200,8 +202,8 @@ TEST_F(RunAsyncTest, EndsRunsThatAreCancelled) {
   // More than there are threads, so that some are cancelled before they begin.
   constexpr size_t kRuns = 8;
   for (size_t i = 0; i < kRuns; ++i) {
-    ASSERT_TRUE(
-        session.run_async(input(1), {}, outcomes_.callback(), {.cancelled = &cancelled}).ok());
+    ASSERT_THAT(session.run_async(input(1), {}, outcomes_.callback(), {.cancelled = &cancelled}),
+                IsOk());
   }
   cancelled = true;
   for (const RunOutcome& outcome : outcomes_.wait(kRuns)) {
@@ -216,7 +218,7 @@ TEST_F(RunAsyncTest, CountsTheDeadlineFromTheStart) {
   options.set_timeout(std::chrono::milliseconds(30));
   constexpr size_t kRuns = 8;
   for (size_t i = 0; i < kRuns; ++i) {
-    ASSERT_TRUE(session.run_async(input(1), {}, outcomes_.callback(), options).ok());
+    ASSERT_THAT(session.run_async(input(1), {}, outcomes_.callback(), options), IsOk());
   }
   for (const RunOutcome& outcome : outcomes_.wait(kRuns)) {
     EXPECT_EQ(outcome.status.code(), StatusCode::kDeadlineExceeded);
@@ -229,11 +231,11 @@ TEST_F(RunAsyncTest, TheEndOfTheSessionWaitsForItsRuns) {
   {
     Session session = create(slow("10"));
     for (size_t i = 0; i < kRuns; ++i) {
-      ASSERT_TRUE(session.run_async(input(-2), {}, outcomes_.callback()).ok());
+      ASSERT_THAT(session.run_async(input(-2), {}, outcomes_.callback()), IsOk());
     }
   }
   EXPECT_EQ(outcomes_.count(), kRuns);
-  for (const RunOutcome& outcome : outcomes_.wait(kRuns)) EXPECT_TRUE(outcome.status.ok());
+  for (const RunOutcome& outcome : outcomes_.wait(kRuns)) EXPECT_THAT(outcome.status, IsOk());
 }
 
 // The session has the last reference to its environment, with the thread of the callback.
@@ -243,18 +245,18 @@ TEST_F(RunAsyncTest, ACallbackMayDestroyTheSession) {
   auto others = std::make_shared<std::promise<size_t>>();
   auto count = others->get_future();
   const auto begun = ready.get_future().share();
-  ASSERT_TRUE(session
-                  ->run_async(input(-2), {},
-                              [&, others, begun](const Status& status, const std::vector<Value>&) {
-                                EXPECT_TRUE(status.ok()) << status.to_string();
-                                begun.wait();
-                                session.reset();
-                                others->set_value(outcomes_.count());
-                              })
-                  .ok());
+  ASSERT_THAT(
+      session->run_async(input(-2), {},
+                         [&, others, begun](const Status& status, const std::vector<Value>&) {
+                           EXPECT_THAT(status, IsOk());
+                           begun.wait();
+                           session.reset();
+                           others->set_value(outcomes_.count());
+                         }),
+      IsOk());
   constexpr size_t kRuns = 4;
   for (size_t i = 0; i < kRuns; ++i) {
-    ASSERT_TRUE(session->run_async(input(-2), {}, outcomes_.callback()).ok());
+    ASSERT_THAT(session->run_async(input(-2), {}, outcomes_.callback()), IsOk());
   }
   ready.set_value();
   EXPECT_EQ(count.get(), kRuns);
@@ -264,12 +266,12 @@ TEST_F(RunAsyncTest, ACallbackMayStartTheNextRun) {
   std::promise<float> last;
   Session session = create();
   RunAsyncCallback next = [&](const Status& status, const std::vector<Value>& outputs) {
-    ASSERT_TRUE(status.ok()) << status.to_string();
+    ASSERT_THAT(status, IsOk());
     const float number = outputs[1].elements<float>()[0];
     if (number >= 20) return last.set_value(number);
-    EXPECT_TRUE(session.run_async(input(-number - 1), {}, next).ok());
+    EXPECT_THAT(session.run_async(input(-number - 1), {}, next), IsOk());
   };
-  ASSERT_TRUE(session.run_async(input(-1), {}, next).ok());
+  ASSERT_THAT(session.run_async(input(-1), {}, next), IsOk());
   EXPECT_EQ(last.get_future().get(), 20);
 }
 
@@ -277,15 +279,14 @@ TEST_F(RunAsyncTest, SurvivesACallbackThatThrows) {
   const test::LogCapture log;
   {
     Session session = create();
-    ASSERT_TRUE(session
-                    .run_async(input(1), {},
-                               [](const Status&, const std::vector<Value>&) {
-                                 throw std::runtime_error("oops");
-                               })
-                    .ok());
-    ASSERT_TRUE(
-        session.run_async(input(1), {}, [](const Status&, const std::vector<Value>&) { throw 1; })
-            .ok());
+    ASSERT_THAT(session.run_async(input(1), {},
+                                  [](const Status&, const std::vector<Value>&) {
+                                    throw std::runtime_error("oops");
+                                  }),
+                IsOk());
+    ASSERT_THAT(
+        session.run_async(input(1), {}, [](const Status&, const std::vector<Value>&) { throw 1; }),
+        IsOk());
   }
   EXPECT_THAT(log.text(), HasSubstr("the callback of run_async threw an exception (oops)"));
 }

@@ -1,5 +1,6 @@
-// What providers hear of runs, the options of a run, its deadline, and options that change between
-// runs. The scripted provider adds its options `offset` and `run_offset` to what it computes.
+// What providers are told about runs, the options of a run, its deadline, and options that change
+// between runs. The scripted provider adds its options `offset` and `run_offset` to what it
+// computes.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -7,12 +8,14 @@
 #include <thread>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::run_options_test {
 namespace {
 
 using graph::testing::GraphBuilder;
 using test::both_scripted;
+using test::IsOk;
 using test::scripted;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -36,7 +39,7 @@ class RunOptionsTest : public ::testing::Test {
 
   Session create(const SessionOptions& options) {
     auto session = Session::create(test::scripted_environment(), model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
   static Result<float> run(Session& session, const RunOptions& options = {}) {
@@ -71,8 +74,8 @@ TEST_F(RunOptionsTest, BeginsAndEndsEachRunWithAnIdOfItsOwn) {
   Session session = create(one());
   RunOptions options;
   options.tag = "first of two";
-  ASSERT_TRUE(run(session, options).ok());
-  ASSERT_TRUE(run(session).ok());
+  ASSERT_THAT(run(session, options), IsOk());
+  ASSERT_THAT(run(session), IsOk());
   std::smatch ids;
   const std::string log = log_.text();
   ASSERT_TRUE(std::regex_search(
@@ -117,7 +120,7 @@ TEST_F(RunOptionsTest, FailsWhereARunCannotBeEnded) {
 
 TEST_F(RunOptionsTest, TellsNothingToAProviderWithoutComputations) {
   Session session = create(scripted({{"log_runs", "true"}, {"claim", "fuse:Mul"}}));
-  EXPECT_TRUE(run(session).ok());
+  EXPECT_THAT(run(session), IsOk());
   EXPECT_THAT(log_.text(), Not(HasSubstr("begin run")));
 }
 
@@ -172,7 +175,7 @@ TEST_F(RunOptionsTest, RefusesAnOptionForRunsWhenTheSessionIsCreated) {
 TEST_F(RunOptionsTest, ChangesDynamicOptionsForLaterRuns) {
   Session session = create(scripted({{"offset", "1"}}));
   EXPECT_EQ(*run(session), 11);
-  ASSERT_TRUE(session.set_ep_dynamic_options({{"ep.scripted.offset", "3"}}).ok());
+  ASSERT_THAT(session.set_ep_dynamic_options({{"ep.scripted.offset", "3"}}), IsOk());
   EXPECT_EQ(*run(session), 13);
 }
 
@@ -198,12 +201,13 @@ TEST_F(RunOptionsTest, ChangesOptionsWhileRunsGoOn) {
   Session session = create(scripted());
   std::thread changes([&] {
     for (int i = 0; i < 50; ++i) {
-      EXPECT_TRUE(session.set_ep_dynamic_options({{"ep.scripted.offset", i % 2 ? "1" : "0"}}).ok());
+      EXPECT_THAT(session.set_ep_dynamic_options({{"ep.scripted.offset", i % 2 ? "1" : "0"}}),
+                  IsOk());
     }
   });
   for (int i = 0; i < 50; ++i) {
     const auto y = run(session);
-    ASSERT_TRUE(y.ok());
+    ASSERT_THAT(y, IsOk());
     EXPECT_TRUE(*y == 10 || *y == 11) << *y;
   }
   changes.join();

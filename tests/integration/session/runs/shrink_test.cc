@@ -1,4 +1,4 @@
-// Session::shrink: what it gives back, and that later runs and runs that go on compute the same.
+// Session::shrink: what it gives back, and that later and concurrent runs compute the same.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::shrink_test {
 namespace {
+
+using test::IsOk;
 
 constexpr int64_t kMiB = 1 << 20;
 
@@ -26,12 +29,12 @@ class ShrinkTest : public ::testing::Test {
  protected:
   [[nodiscard]] Session create(const SessionOptions& options = {}) const {
     auto session = Session::create(test::scripted_environment(), model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
   static void run(Session& session, const std::vector<int64_t>& shape) {
     const auto outputs = session.run({{{"x", test::floats_of(shape)}}});
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     const std::span<const float> got = (*outputs)[0].elements<float>();
     EXPECT_EQ(std::vector<float>(got.begin(), got.end()), test::open_result(shape));
   }
@@ -45,7 +48,7 @@ TEST_F(ShrinkTest, GivesBackTheMemoryOfRuns) {
   // Twice: the second run with a shape has a block for its values, which the session keeps.
   for (int i = 0; i < 2; ++i) run(session, {16, kMiB / 4});  // values of 16 MiB
   const int64_t before = resident_bytes();
-  ASSERT_TRUE(session.shrink().ok());
+  ASSERT_THAT(session.shrink(), IsOk());
   EXPECT_LT(resident_bytes(), before - 14 * kMiB);
   for (int i = 0; i < 2; ++i) run(session, {16, kMiB / 4});
 }
@@ -53,8 +56,8 @@ TEST_F(ShrinkTest, GivesBackTheMemoryOfRuns) {
 TEST_F(ShrinkTest, MayComeBeforeAnyRunAndTwice) {
   Session session = create();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(session.shrink().ok());
-    EXPECT_TRUE(session.shrink().ok());
+    EXPECT_THAT(session.shrink(), IsOk());
+    EXPECT_THAT(session.shrink(), IsOk());
     run(session, {2, 3});
   }
 }
@@ -64,7 +67,7 @@ TEST_F(ShrinkTest, KeepsSpecialisations) {
   run(session, {2, 3});
   run(session, {4, 3});
   ASSERT_EQ(session.specializations().size(), 2U);
-  ASSERT_TRUE(session.shrink().ok());
+  ASSERT_THAT(session.shrink(), IsOk());
   run(session, {2, 3});
   ASSERT_EQ(session.specializations().size(), 2U);
   for (const Specialization& one : session.specializations()) {
@@ -76,7 +79,7 @@ TEST_F(ShrinkTest, IsNoticedByNoRunThatGoesOn) {
   Session session = create(test::fixed("*"));
   std::atomic<bool> done{false};
   std::thread shrinker([&] {
-    while (!done) EXPECT_TRUE(session.shrink().ok());
+    while (!done) EXPECT_THAT(session.shrink(), IsOk());
   });
   std::vector<std::thread> runners;
   for (int64_t i = 1; i <= 3; ++i) {

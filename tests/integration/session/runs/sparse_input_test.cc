@@ -3,11 +3,13 @@
 
 #include "host/runtime/values/sparse_tensor.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::sparse_input_test {
 namespace {
 
 using graph::testing::GraphBuilder;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -29,7 +31,7 @@ class SparseInput : public ::testing::TestWithParam<graph::ValueKind> {
  protected:
   Session create(const SessionOptions& options = {}) {
     auto session = Session::create(test::environment(), model_, options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
 
@@ -41,7 +43,7 @@ TEST_P(SparseInput, IsGivenToTheModelInItsDenseForm) {
   Session session = create();
   EXPECT_EQ(session.inputs()[0].type, "float[2,2]");
   const auto outputs = session.run({{{"x", sparse()}}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT((*outputs)[0].elements<float>(), ElementsAre(0, 2, 4, 0));
 }
 
@@ -49,20 +51,20 @@ TEST_P(SparseInput, MayBeDense) {
   Session session = create();
   const auto outputs =
       session.run({{{"x", *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4})}}});
-  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT((*outputs)[0].elements<float>(), ElementsAre(2, 4, 6, 8));
 }
 
 TEST_P(SparseInput, MayBeBound) {
   Session session = create();
   auto binding = session.create_binding();
-  ASSERT_TRUE(binding.ok());
-  ASSERT_TRUE(binding->bind_input("x", sparse()).ok());
+  ASSERT_THAT(binding, IsOk());
+  ASSERT_THAT(binding->bind_input("x", sparse()), IsOk());
   EXPECT_THAT(binding->bind_input("x", sparse({4})).message(), HasSubstr("cannot bind float[4]"));
   EXPECT_THAT(binding->bind_output("y", sparse()).message(),
               HasSubstr("cannot be written to a sparse tensor"));
   for (int run = 0; run < 2; ++run) {
-    ASSERT_TRUE(session.run(*binding).ok());
+    ASSERT_THAT(session.run(*binding), IsOk());
     EXPECT_THAT(binding->outputs()[0].elements<float>(), ElementsAre(0, 2, 4, 0));
   }
 }
@@ -87,14 +89,13 @@ TEST_P(SparseInput, IsLimitedInItsDenseForm) {
 TEST_P(SparseInput, GoesIntoTheBackgroundToo) {
   std::optional<Session> session = create();
   std::vector<float> result;
-  ASSERT_TRUE(session
-                  ->run_async({{{"x", sparse()}}}, {},
-                              [&](const Status& status, const std::vector<Value>& outputs) {
-                                ASSERT_TRUE(status.ok()) << status.to_string();
-                                const auto elements = outputs[0].elements<float>();
-                                result.assign(elements.begin(), elements.end());
-                              })
-                  .ok());
+  ASSERT_THAT(session->run_async({{{"x", sparse()}}}, {},
+                                 [&](const Status& status, const std::vector<Value>& outputs) {
+                                   ASSERT_THAT(status, IsOk());
+                                   const auto elements = outputs[0].elements<float>();
+                                   result.assign(elements.begin(), elements.end());
+                                 }),
+              IsOk());
   session.reset();
   EXPECT_THAT(result, ElementsAre(0, 2, 4, 0));
 }

@@ -8,12 +8,14 @@
 #include <thread>
 
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::status_codes_test {
 namespace {
 
 using std::chrono::milliseconds;
 using test::both_scripted;
+using test::IsOk;
 using test::scripted;
 using ::testing::HasSubstr;
 
@@ -24,7 +26,7 @@ class StatusCodes : public ::testing::Test {
   }
   Session created(const SessionOptions& options) const {
     Result<Session> session = create(options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
   static Status run(Session& session, const RunOptions& options = {}) {
@@ -78,7 +80,7 @@ TEST_P(CodeOfAPlugin, IsThatOfACompilation) {
   EXPECT_EQ(
       compile_model(environment, scripted(failing_at("context")), compilation).status().code(),
       GetParam());
-  ASSERT_TRUE(compile_model(environment, scripted(), compilation).ok());
+  ASSERT_THAT(compile_model(environment, scripted(), compilation), IsOk());
   const Status restored = Session::create(environment, default_context_model_path(model_),
                                           scripted(failing_at("restore")))
                               .status();
@@ -96,7 +98,7 @@ TEST_P(CodeOfAPlugin, LetsOthersCompileUnlessItIsACancellation) {
       EXPECT_EQ(session.status().code(), GetParam()) << session.status().to_string();
       continue;
     }
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     const std::vector<Fallback> fallbacks = session->fallbacks();
     // Without claims nothing falls back. What fails for two partitions works for each alone, but is
     // not tried again on a device that was lost.
@@ -158,11 +160,11 @@ TEST_F(StatusCodes, OfAModelWithNothingToComputeAreThoseOfOthers) {
                                                                     .build()),
                                                  "identity.onnx");
   auto session = Session::create(test::scripted_environment(), model, {});
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const std::atomic<bool> flag = true;
   EXPECT_EQ(run(*session, {.cancelled = &flag}).code(), StatusCode::kCancelled);
   EXPECT_EQ(run(*session, within(milliseconds(0))).code(), StatusCode::kDeadlineExceeded);
-  EXPECT_TRUE(run(*session).ok());
+  EXPECT_THAT(run(*session), IsOk());
 }
 
 // A run that waits until another one has left the provider ends all the same.
@@ -203,7 +205,7 @@ TEST_F(StatusCodes, OfStepsThatRunInParallelSayWhatEndedThem) {
   SessionOptions options = scripted({{"claim", "every:1"}, {"compute_milliseconds", "60000"}});
   options.set_execution_mode(ExecutionMode::kParallel);
   auto session = Session::create(test::scripted_environment(), model, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   const Status late = run(*session, within(milliseconds(100)));
   EXPECT_EQ(late.code(), StatusCode::kDeadlineExceeded) << late.to_string();
   std::atomic<bool> flag = false;

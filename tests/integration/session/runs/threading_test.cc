@@ -9,10 +9,12 @@
 #include "host/session/environment/environment_state.h"
 #include "host/session/facade/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::threading_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -62,14 +64,14 @@ class ThreadingTest : public ::testing::Test {
 
 TEST_F(ThreadingTest, SessionsShareTheThreadsOfTheirEnvironment) {
   auto session = create(with(kSpinning, "1"));
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_TRUE(is_shared(*session));
 }
 
 TEST_F(ThreadingTest, ASessionWithAffinitiesHasThreadsOfItsOwn) {
   const uint32_t first = *current_processors().begin();
   auto session = create(with(kAffinities, std::to_string(first + 1)));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_FALSE(is_shared(*session));
   EXPECT_EQ(threads(*session).loops, 2U);
   std::mutex mutex;
@@ -90,7 +92,7 @@ TEST_F(ThreadingTest, ASessionWithAffinitiesHasThreadsOfItsOwn) {
 
 TEST_F(ThreadingTest, WarnsAboutProcessorsThatItMayNotUse) {
   auto session = create(with(kAffinities, "1024;1024"));
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_THAT(log_.text(), HasSubstr("processors that this process may not use: 1024"));
   test::expect_runs(std::move(session), test::expected_outputs(model_));
 }
@@ -102,7 +104,7 @@ TEST_F(ThreadingTest, RefusesAffinitiesThatAreNotForTheThreads) {
   EXPECT_THAT(refused.message(), HasSubstr(kAffinities));
   refused = refusal(with(kAffinities, "1;1").set_intra_op_num_threads(2));
   EXPECT_THAT(refused.message(), HasSubstr("affinities for 2 threads, and 2 threads in one step"));
-  EXPECT_TRUE(create(with(kAffinities, "1;1").set_intra_op_num_threads(3)).ok());
+  EXPECT_THAT(create(with(kAffinities, "1;1").set_intra_op_num_threads(3)), IsOk());
   EXPECT_TRUE(is_shared(*create(with(kAffinities, ""))));
   EXPECT_THAT(refusal(with(kSpinning, "yes")).message(), HasSubstr("use \"0\" or \"1\""));
 }
@@ -111,7 +113,7 @@ TEST_F(ThreadingTest, ASessionThatDoesNotSpinHasThreadsOfItsOwn) {
   SessionOptions options = with(kSpinning, "0");
   options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(3);
   auto session = create(options);
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_FALSE(is_shared(*session));
   test::expect_runs(std::move(session), test::expected_outputs(model_));
 }
@@ -121,9 +123,9 @@ TEST_F(ThreadingTest, ThreadsOutliveTheirSessionWhereAGroupSharesItsProviders) {
   SessionOptions options = with(kSpinning, "0");
   options.add_config_entry("ep.share_ep_contexts", "1");
   auto first = create(options);
-  ASSERT_TRUE(first.ok()) << first.status().to_string();
+  ASSERT_THAT(first, IsOk());
   auto second = create(options);
-  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  ASSERT_THAT(second, IsOk());
   { const Session ended = std::move(*first); }
   test::expect_runs(std::move(second), test::expected_outputs(model_));
 }
@@ -131,17 +133,17 @@ TEST_F(ThreadingTest, ThreadsOutliveTheirSessionWhereAGroupSharesItsProviders) {
 TEST_F(ThreadingTest, TheEnvironmentStatesWhatSessionsDoNot) {
   auto environment = ThreadingTest::environment(
       {.intra_op_num_threads = 3, .inter_op_num_threads = 5, .allow_spinning = false});
-  ASSERT_TRUE(environment.ok()) << environment.status().to_string();
+  ASSERT_THAT(environment, IsOk());
   SessionOptions options;
   options.set_execution_mode(ExecutionMode::kParallel);
   auto session = Session::create(*environment, model_, options);
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(threads(*session).loops, 3U);
   EXPECT_EQ(threads(*session).steps, 5U);
   EXPECT_EQ(threads(*session).pool.get(), &environment->state().threads);
   options.set_intra_op_num_threads(2).set_inter_op_num_threads(4);
   auto other = Session::create(*environment, model_, options.add_config_entry(kSpinning, "1"));
-  ASSERT_TRUE(other.ok());
+  ASSERT_THAT(other, IsOk());
   EXPECT_EQ(threads(*other).loops, 2U);
   EXPECT_EQ(threads(*other).steps, 4U);
   EXPECT_NE(threads(*other).pool.get(), &environment->state().threads);
@@ -160,10 +162,10 @@ TEST_F(ThreadingTest, TheEnvironmentChecksItsOptions) {
               HasSubstr("affinities for 2 threads, and 2 threads"));
   EXPECT_THAT(log_.text(), Not(HasSubstr("processors")));
   const auto bound = environment({.intra_op_thread_affinities = "1024;1024"});
-  ASSERT_TRUE(bound.ok()) << bound.status().to_string();
+  ASSERT_THAT(bound, IsOk());
   EXPECT_THAT(log_.text(), HasSubstr("processors that this process may not use: 1024"));
   const auto session = Session::create(*bound, model_);
-  ASSERT_TRUE(session.ok());
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(threads(*session).loops, 3U);
 }
 

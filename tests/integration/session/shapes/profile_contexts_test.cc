@@ -7,11 +7,13 @@
 #include "host/base/hash.h"
 #include "host/context/metadata.h"
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::profile_contexts_test {
 namespace {
 
 using test::fixed;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -37,7 +39,7 @@ class ProfileContexts : public ::testing::Test {
   }
   static void run(Session& session, const std::vector<int64_t>& shape) {
     const auto outputs = session.run({{{"x", test::floats_of(shape)}}});
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     const std::span<const float> got = (*outputs)[0].elements<float>();
     EXPECT_EQ(std::vector<float>(got.begin(), got.end()), test::open_result(shape));
   }
@@ -47,7 +49,7 @@ class ProfileContexts : public ::testing::Test {
     for (size_t at = log.find(text); at != log.npos; at = log.find(text, at + 1)) ++found;
     return found;
   }
-  // Changes what the context model states about specialisations.
+  // Changes what the context model lists about specialisations.
   void restate(
       const std::function<void(std::map<std::string, context::ContentChecksum>&)>& change) {
     graph::Model model = test::import_file(folder_ / "model_ctx.onnx");
@@ -70,7 +72,7 @@ class ProfileContexts : public ::testing::Test {
 TEST_F(ProfileContexts, AreWrittenBesideTheModelAsItIsAndLoadedWithoutCompiling) {
   for (const bool embed : {false, true}) {
     const auto report = compile("*", embed);
-    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_THAT(report, IsOk());
     EXPECT_EQ(report->output_path, folder_ / "model_ctx.onnx");
     EXPECT_EQ(report->partitions.size(), 2U);
     EXPECT_TRUE(std::filesystem::exists(folder_ / "model_ctx_2x3.onnx"));
@@ -79,7 +81,7 @@ TEST_F(ProfileContexts, AreWrittenBesideTheModelAsItIsAndLoadedWithoutCompiling)
     const size_t restored = count("restores partition");
 
     auto session = load({{"runs_before", "1000"}});
-    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_THAT(session, IsOk());
     ASSERT_EQ(session->specializations().size(), 2U);
     for (const std::vector<int64_t>& shape :
          std::vector<std::vector<int64_t>>{{2, 3}, {4, 5}, {7, 7}, {2, 3}}) {
@@ -95,44 +97,44 @@ TEST_F(ProfileContexts, AreWrittenBesideTheModelAsItIsAndLoadedWithoutCompiling)
 TEST_F(ProfileContexts, GoWithAModelThatIsCompiledWithOpenExtents) {
   // What needs no fixed `seq` is compiled for every shape, and once more for each batch.
   const auto report = compile("batch");
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_TRUE(std::filesystem::exists(folder_ / "model_ctx_2.onnx"));
   auto session = load({}, "batch");
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->specializations().size(), 2U);
   run(*session, {2, 9});
   run(*session, {3, 9});
 }
 
 TEST_F(ProfileContexts, LeaveOtherShapesToBeSpecialisedByRuns) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   auto session = load({{"runs_before", "0"}});
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   run(*session, {9, 9});
   EXPECT_EQ(session->specializations().size(), 3U);
 }
 
 TEST_F(ProfileContexts, AreLoadedOnlyAsFarAsTheSessionKeepsThem) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   auto one = load({{"max_specializations", "1"}});
-  ASSERT_TRUE(one.ok());
+  ASSERT_THAT(one, IsOk());
   EXPECT_EQ(one->specializations().size(), 1U);
   EXPECT_THAT(log_.text(), HasSubstr("the others are not loaded"));
   auto none = load({{"specialize", "off"}});
-  ASSERT_TRUE(none.ok());
+  ASSERT_THAT(none, IsOk());
   EXPECT_TRUE(none->specializations().empty());
 }
 
 TEST_F(ProfileContexts, AreIgnoredWhereNobodyWishesForThem) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   std::filesystem::remove(folder_ / "model_ctx_2x3.onnx");
   auto session = Session::create(test::scripted_environment(), folder_ / "model_ctx.onnx");
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   run(*session, {2, 3});
 }
 
 TEST_F(ProfileContexts, AreRefusedIfTheyAreDamagedOrMissing) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   const std::string sound = test::read(folder_ / "model_ctx_2x3.onnx");
   std::string damaged = sound;
   damaged[damaged.size() / 2] ^= 1;
@@ -145,22 +147,22 @@ TEST_F(ProfileContexts, AreRefusedIfTheyAreDamagedOrMissing) {
   status = load().status();
   EXPECT_EQ(status.code(), StatusCode::kNoSuchFile);
   test::write(folder_ / "model_ctx_2x3.onnx", sound);
-  EXPECT_TRUE(load().ok());
+  EXPECT_THAT(load(), IsOk());
 }
 
 TEST_F(ProfileContexts, AreRefusedOutsideOfTheFolder) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   for (const char* name : {"../model_ctx_2x3.onnx", "/etc/passwd", "", "a/../../b.onnx"}) {
     restate([&](auto& stated) { stated = {{name, stated.begin()->second}}; });
     const Status status = load().status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidGraph) << name;
     EXPECT_THAT(status.message(), HasSubstr("loading the specialised model")) << name;
-    ASSERT_TRUE(compile().ok());
+    ASSERT_THAT(compile(), IsOk());
   }
 }
 
 TEST_F(ProfileContexts, AreRefusedIfTheyBelongToAnotherModel) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   // One with another input, one that is open itself.
   test::save(folder_, test::scripted_model(), "other.onnx");
   for (const auto& [file, reason] :
@@ -174,26 +176,26 @@ TEST_F(ProfileContexts, AreRefusedIfTheyBelongToAnotherModel) {
 }
 
 TEST_F(ProfileContexts, AreRefusedTwiceForOneShape) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   std::filesystem::copy_file(folder_ / "model_ctx_2x3.onnx", folder_ / "copy.onnx");
   restate([&](auto& stated) { stated["copy.onnx"] = stated["model_ctx_2x3.onnx"]; });
   EXPECT_THAT(load().status().message(), HasSubstr("another one has the same extents, batch=2"));
 }
 
 TEST_F(ProfileContexts, AreVerified) {
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   const auto verify = [&] {
     return verify_context(test::scripted_environment(), folder_ / "model_ctx.onnx", {});
   };
   auto report = verify();
-  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->problems, ElementsAre());
   EXPECT_EQ(report->nodes.size(), 2U);
   std::string damaged = test::read(folder_ / "model_ctx_4x5.onnx");
   damaged[damaged.size() / 2] ^= 1;
   test::write(folder_ / "model_ctx_4x5.onnx", damaged);
   report = verify();
-  ASSERT_TRUE(report.ok());
+  ASSERT_THAT(report, IsOk());
   EXPECT_THAT(report->problems,
               ElementsAre(HasSubstr("the specialised model \"model_ctx_4x5.onnx\": its checksum")));
 }
@@ -209,7 +211,7 @@ TEST_F(ProfileContexts, NeedAFolder) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("set output_model_path"));
 
-  ASSERT_TRUE(compile().ok());
+  ASSERT_THAT(compile(), IsOk());
   const std::string bytes = test::read(folder_ / "model_ctx.onnx");
   SessionOptions options = fixed("*");
   const auto create = [&] {
@@ -218,13 +220,13 @@ TEST_F(ProfileContexts, NeedAFolder) {
   EXPECT_THAT(create().status().message(), HasSubstr("set ep.context_file_path"));
   options.add_config_entry("ep.context_file_path", (folder_ / "model_ctx.onnx").native());
   const auto session = create();
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_THAT(session, IsOk());
   EXPECT_EQ(session->specializations().size(), 2U);
 }
 
 TEST_F(ProfileContexts, ShowWhatProvidersWouldTake) {
   const auto open = partition_model(test::scripted_environment(), model_, fixed("*"));
-  ASSERT_TRUE(open.ok()) << open.status().to_string();
+  ASSERT_THAT(open, IsOk());
   EXPECT_THAT(open->notes,
               ElementsAre("ScriptedExecutionProvider would take 3 nodes of the model, or run them "
                           "better, if the extents of inputs were fixed: batch, seq; sessions "
@@ -232,7 +234,7 @@ TEST_F(ProfileContexts, ShowWhatProvidersWouldTake) {
   EXPECT_TRUE(open->graphs[0].partitions.empty());
   const auto best =
       partition_model(test::scripted_environment(), model_, fixed("*", {{"profiles", kProfiles}}));
-  ASSERT_TRUE(best.ok()) << best.status().to_string();
+  ASSERT_THAT(best, IsOk());
   EXPECT_THAT(best->notes, ElementsAre("the model is specialised for batch=2, seq=3"));
   EXPECT_EQ(best->graphs[0].partitions.size(), 1U);
 }

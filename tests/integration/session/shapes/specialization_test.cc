@@ -7,11 +7,13 @@
 #include <thread>
 
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::specialization_test {
 namespace {
 
 using test::fixed;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -26,7 +28,7 @@ class SpecializationTest : public ::testing::Test {
   }
   [[nodiscard]] Session create(const SessionOptions& options) const {
     auto session = try_create(options);
-    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(session, IsOk());
     return std::move(session).value();
   }
   static Status try_run(Session& session, const std::vector<int64_t>& shape, float offset = 0,
@@ -42,7 +44,7 @@ class SpecializationTest : public ::testing::Test {
   }
   static void run(Session& session, const std::vector<int64_t>& shape, float offset = 0) {
     const Status status = try_run(session, shape, offset);
-    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_THAT(status, IsOk());
   }
   // The extents of the specialisations that are ready, as text, sorted.
   static std::vector<std::string> ready(const Session& session) {
@@ -229,10 +231,10 @@ TEST_F(SpecializationTest, EndsAtTheDeadlineOfItsRun) {
 TEST_F(SpecializationTest, HasTheDynamicOptionsOfTheSession) {
   Session session = create(fixed("*", {{"runs_before", "0"}}));
   run(session, {2, 3});
-  ASSERT_TRUE(session.set_ep_dynamic_options({{"ep.scripted.offset", "1"}}).ok());
+  ASSERT_THAT(session.set_ep_dynamic_options({{"ep.scripted.offset", "1"}}), IsOk());
   run(session, {2, 3}, 1);
   run(session, {3, 3}, 1);
-  ASSERT_TRUE(session.set_ep_dynamic_options({{"ep.scripted.offset", "2"}}).ok());
+  ASSERT_THAT(session.set_ep_dynamic_options({{"ep.scripted.offset", "2"}}), IsOk());
   run(session, {2, 3}, 2);
   run(session, {3, 3}, 2);
   run(session, {4, 3}, 2);
@@ -258,23 +260,22 @@ TEST_F(SpecializationTest, ServesRunsOfManyThreads) {
 TEST_F(SpecializationTest, ServesBindingsAndRunsInTheBackground) {
   Session session = create(fixed("*", {{"runs_before", "0"}}));
   auto binding = session.create_binding();
-  ASSERT_TRUE(binding.ok());
+  ASSERT_THAT(binding, IsOk());
   for (const int64_t batch : {2, 3, 2}) {
-    ASSERT_TRUE(binding->bind_input("x", test::floats_of({batch, 2})).ok());
-    ASSERT_TRUE(session.run(*binding).ok());
+    ASSERT_THAT(binding->bind_input("x", test::floats_of({batch, 2})), IsOk());
+    ASSERT_THAT(session.run(*binding), IsOk());
     const std::span<const float> got = binding->outputs()[0].elements<float>();
     EXPECT_EQ(std::vector<float>(got.begin(), got.end()), test::open_result({batch, 2}));
   }
   std::atomic<int> done{0};
   for (int i = 0; i < 8; ++i) {
     const std::vector<NamedValue> inputs = {{"x", test::floats_of({1 + i % 2, 2})}};
-    ASSERT_TRUE(session
-                    .run_async(inputs, {},
-                               [&done](const Status& status, const std::vector<Value>&) {
-                                 EXPECT_TRUE(status.ok()) << status.to_string();
-                                 ++done;
-                               })
-                    .ok());
+    ASSERT_THAT(session.run_async(inputs, {},
+                                  [&done](const Status& status, const std::vector<Value>&) {
+                                    EXPECT_THAT(status, IsOk());
+                                    ++done;
+                                  }),
+                IsOk());
   }
   while (done < 8) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_THAT(ready(session), ElementsAre("batch=1,seq=2", "batch=2,seq=2", "batch=3,seq=2"));
@@ -342,13 +343,13 @@ TEST_F(SpecializationTest, RefusesProfilesThatDoNotFit) {
     return status.message();
   };
   EXPECT_THAT(message_of({{"profiles", "bath=1"}}),
-              HasSubstr("a profile of the session states \"bath\", and no input of the model has "
+              HasSubstr("a profile of the session names \"bath\", and no input of the model has "
                         "an open dimension of that name; there are: batch, seq"));
   EXPECT_THAT(message_of({{"profiles", "batch=1"}}),
-              HasSubstr("a profile of the session states no extent for \"seq\", which has to be "
-                        "fixed; state all of batch, seq"));
+              HasSubstr("a profile of the session has no extent for \"seq\", which has to be "
+                        "fixed; give all of batch, seq"));
   EXPECT_THAT(message_of({{"profiles", "batch=1,x[0]=2,seq=1"}}),
-              HasSubstr("states the dimension \"x[0]\" twice"));
+              HasSubstr("has the dimension \"x[0]\" twice"));
   EXPECT_THAT(message_of({{"profiles", "batch=1,seq=1"}, {"specialize", "off"}}),
               HasSubstr("session.shapes.specialize=off forbids"));
   EXPECT_THAT(

@@ -6,6 +6,7 @@
 
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/shapes/open_sample.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::specialized_results_test {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using graph::symbolic_dim;
 using test::float_type;
 using test::GraphBuilder;
+using test::IsOk;
 
 graph::Tensor weights(graph::Shape shape) {
   std::mt19937 random(3);
@@ -115,15 +117,15 @@ TEST_P(SpecializedResults, AreThoseOfTheModelAsItIsAndOfItsStaticTwin) {
   options.add_config_entry("session.disable_ep_fallback", "1");
   auto session = Session::create(test::environment(), file, options);
   auto plain = Session::create(test::environment(), file);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
-  ASSERT_TRUE(plain.ok());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(plain, IsOk());
   const std::vector<std::vector<int64_t>> shapes = {{1, 4}, {3, 2}, {2, 9}, {5, 1}, {1, 4}, {8, 3}};
   for (const std::vector<int64_t>& extents : shapes) {
     const std::vector<NamedValue> inputs = inputs_of(*session, extents);
     const auto outputs = session->run(inputs);
-    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    ASSERT_THAT(outputs, IsOk());
     const auto expected = plain->run(inputs);
-    ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+    ASSERT_THAT(expected, IsOk());
     test::expect_close(*outputs, *expected);
 
     SessionOptions fixed = test::with_dnnl();
@@ -135,10 +137,10 @@ TEST_P(SpecializedResults, AreThoseOfTheModelAsItIsAndOfItsStaticTwin) {
       fixed.add_config_entry("session.free_dimension_override_by_input." + input.name, sizes);
     }
     auto twin = Session::create(test::environment(), file, fixed);
-    ASSERT_TRUE(twin.ok()) << twin.status().to_string();
+    ASSERT_THAT(twin, IsOk());
     EXPECT_TRUE(twin->specializations().empty());
     const auto same = twin->run(inputs);
-    ASSERT_TRUE(same.ok()) << same.status().to_string();
+    ASSERT_THAT(same, IsOk());
     for (size_t i = 0; i < same->size(); ++i) {
       EXPECT_TRUE(
           std::ranges::equal((*same)[i].elements<float>(), (*outputs)[i].elements<float>()));

@@ -67,8 +67,8 @@ TEST(OperationFiles, KnowAMappedFileThatWasMoved) {
   fs::rename(file, dir / "b");
   OperationFiles files;
   ASSERT_THAT(files.add_input(file, mapped->bytes(), "the model"), IsOk());
-  EXPECT_FALSE(files.add_output(dir / "b", "the output").ok());
-  EXPECT_FALSE(files.add_output(file, "the output").ok());
+  EXPECT_EQ(files.add_output(dir / "b", "the output").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(files.add_output(file, "the output").code(), StatusCode::kInvalidArgument);
 }
 
 TEST(OperationFiles, IgnoreContentThatIsNotInAFile) {
@@ -96,7 +96,7 @@ TEST(OperationFiles, TakeAnOutputThatBothOfTwoOperationsKnow) {
   ASSERT_THAT(files.add_output(dir / "new", "the output"), IsOk());
   OperationFiles others = files;
   EXPECT_THAT(others.add_all(files), IsOk());
-  EXPECT_FALSE(others.add_output(dir / "new", "the output").ok());
+  EXPECT_EQ(others.add_output(dir / "new", "the output").code(), StatusCode::kInvalidArgument);
 }
 
 TEST(OperationFiles, TakeADeviceForInputAndOutput) {
@@ -110,8 +110,8 @@ TEST(OperationFiles, CompareWithAllOfAnotherOperation) {
   ASSERT_THAT(reading.add_input(file, "the model"), IsOk());
   OperationFiles writing;
   ASSERT_THAT(writing.add_output(file, "the output"), IsOk());
-  EXPECT_FALSE(writing.add_all(reading).ok());
-  EXPECT_FALSE(reading.add_all(writing).ok());
+  EXPECT_EQ(writing.add_all(reading).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(reading.add_all(writing).code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

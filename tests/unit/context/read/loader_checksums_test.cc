@@ -1,4 +1,4 @@
-// What the loader of context models compares with the checksums that the model states, and what it
+// What the loader of context models compares with the checksums that the model gives, and what it
 // does where there are none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -87,7 +87,7 @@ inline CacheKey key_of_host(std::string_view name, std::string_view host_version
   return make_cache_key(ingredients);
 }
 
-// The digests that an entry states for the sample model.
+// The digests that an entry has for the sample model.
 inline std::vector<std::pair<std::string, std::string>> sample_contexts() {
   return {{"first", std::string(64, 'a')}, {"second", std::string(64, 'b')}};
 }

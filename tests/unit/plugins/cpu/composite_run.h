@@ -1,5 +1,5 @@
-// composite_run.h: runs kernels whose inputs and outputs are not only tensors. Acts as the host in
-// assembling sequences, by copying; maps are not offered.
+// composite_run.h: runs of kernels whose inputs and outputs are not only tensors. Acts as the host
+// in assembling sequences, by copying; maps are not offered.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct CompositeOutcome {
   Composite output;  // the first
 };
 
-// Runs a node with one output about which the model states nothing. Inputs without a value are
+// Runs a node with one output about which the model declares nothing. Inputs without a value are
 // omitted.
 CompositeOutcome run_composite(const std::string& op_type, int32_t since_version,
                                const std::vector<std::optional<Composite>>& inputs,

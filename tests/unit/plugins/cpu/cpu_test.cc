@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::test {
 
 PluginSession& cpu_session() {
@@ -28,7 +30,7 @@ Outcome run_node(const std::string& op_type, int32_t since_version,
 Tensor run_one(const std::string& op_type, int32_t since_version, const std::vector<Tensor>& inputs,
                const Attributes& attributes) {
   Outcome outcome = run_node(op_type, since_version, inputs, attributes);
-  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  EXPECT_THAT(outcome, IsOk());
   return outcome.ok() ? outcome.outputs[0] : Tensor();
 }
 

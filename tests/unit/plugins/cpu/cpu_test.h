@@ -1,5 +1,5 @@
-// cpu_test.h: what the tests of the CPU provider's kernels share: a session over the built library,
-// random tensors, and terse ways to run a node.
+// cpu_test.h: the common part of the tests of the CPU provider's kernels: a session over the built
+// library, random tensors, and terse ways to run a node.
 #pragma once
 
 #include <gtest/gtest.h>

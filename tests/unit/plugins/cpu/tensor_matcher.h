@@ -1,4 +1,4 @@
-// tensor_matcher.h: compares tensors in the tests of kernels.
+// tensor_matcher.h: a matcher that compares tensors in the tests of kernels.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -59,7 +59,7 @@ class GuardedArguments {
     return to_text(*touch) + " argument " + std::to_string(numbers_[static_cast<std::size_t>(at)]);
   }
 
-  // Copies what the last run has changed; constants may lie in memory that nobody may write.
+  // Copies what the last run has changed; constants may lie in memory that must not be written.
   void store_results() const {
     for (std::size_t i = 0; i < results_.size(); ++i) {
       if (results_[i].empty()) continue;

@@ -25,8 +25,8 @@ ThreadPool& pool() {
   return shared;
 }
 
-// Where memory comes from depends on the shapes that the model states: from the program's pattern,
-// from the pool and later traced patterns, or always from the pool.
+// Where memory comes from depends on the shapes that the model declares: from the program's
+// pattern, from the pool and later traced patterns, or always from the pool.
 enum class Shapes { kStatic, kSymbolic, kUnknown };
 
 // A random graph with three kinds of values: those that `shapes` describes, and tensors of 16 and

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::runtime::stop_signal_test {
 namespace {
+
+using test::IsOk;
 
 TEST(StopSignal, FollowsTheCallersFlagDuringTheRun) {
   std::atomic<bool> cancelled{true};
@@ -76,9 +80,9 @@ TEST(StopSignal, MakesTheEndOfTheRunOfWhatItStopped) {
   const auto judged = [&](StatusCode code) { return stop.judge(Status(code, "no")).to_string(); };
   EXPECT_EQ(judged(StatusCode::kEpFail), "EP_FAIL: no");
   EXPECT_EQ(judged(StatusCode::kDeadlineExceeded), "DEADLINE_EXCEEDED: no");
-  EXPECT_TRUE(stop.why_stopping().ok());
+  EXPECT_THAT(stop.why_stopping(), IsOk());
   cancelled = true;
-  EXPECT_TRUE(stop.judge(Status()).ok());
+  EXPECT_THAT(stop.judge(Status()), IsOk());
   EXPECT_EQ(judged(StatusCode::kFail), "CANCELLED: the run was cancelled: no");
   EXPECT_EQ(judged(StatusCode::kEpFail), "CANCELLED: the run was cancelled: no");
   EXPECT_EQ(judged(StatusCode::kCancelled), "CANCELLED: no");

@@ -3,14 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::session::profile_text_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 TEST(ProfileText, IsRangesOrSingleExtents) {
   const auto profiles = parse_profiles("batch=1:8:32,x[1]=128;batch=1");
-  ASSERT_TRUE(profiles.ok()) << profiles.status().to_string();
+  ASSERT_THAT(profiles, IsOk());
   ASSERT_EQ(profiles->size(), 2U);
   ASSERT_EQ((*profiles)[0].size(), 2U);
   EXPECT_EQ((*profiles)[0][0].name, "batch");
@@ -24,14 +27,14 @@ TEST(ProfileText, IsRangesOrSingleExtents) {
 
 TEST(ProfileText, IsReadAgainAsItIsWritten) {
   const auto profiles = parse_profiles("a=b=2:3:4,c=5");
-  ASSERT_TRUE(profiles.ok());
+  ASSERT_THAT(profiles, IsOk());
   EXPECT_EQ((*profiles)[0][0].name, "a=b");
   const std::string text = to_string(*profiles);
   EXPECT_EQ(to_string(*parse_profiles(text)), text);
 }
 
 TEST(ProfileText, MayBeEmpty) {
-  ASSERT_TRUE(parse_profiles("").ok());
+  ASSERT_THAT(parse_profiles(""), IsOk());
   EXPECT_TRUE(parse_profiles("")->empty());
 }
 
@@ -49,7 +52,7 @@ TEST(ProfileText, RefusesWhatIsNoRange) {
 
 TEST(ProfileText, RefusesANameTwice) {
   EXPECT_EQ(parse_profiles("a=1,b=2,a=3").status().message(),
-            "the profile \"a=1,b=2,a=3\" states \"a\" twice; leave one of them out");
+            "the profile \"a=1,b=2,a=3\" names \"a\" twice; leave one of them out");
 }
 
 }  // namespace

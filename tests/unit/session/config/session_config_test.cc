@@ -5,9 +5,12 @@
 #include <set>
 
 #include "host/session/config/config_entries.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::session::session_config_test {
 namespace {
+
+using test::IsOk;
 
 Result<SessionConfig> read(std::string key, std::string value,
                            std::vector<std::string>* warnings = nullptr) {
@@ -20,7 +23,7 @@ Result<SessionConfig> read(std::string key, std::string value,
 TEST(SessionConfig, HasTheDefaultsOfOnnxRuntime) {
   std::vector<std::string> warnings;
   const auto config = read_session_config(SessionOptions(), warnings);
-  ASSERT_TRUE(config.ok());
+  ASSERT_THAT(config, IsOk());
   EXPECT_FALSE(config->context_enable);
   EXPECT_FALSE(config->context_embed_mode);
   EXPECT_FALSE(config->disable_cpu_fallback);
@@ -90,7 +93,7 @@ TEST(SessionConfig, ReadsOverridesOfDimensions) {
   options.add_free_dimension_override_by_denotation("DATA_BATCH", 2);
   std::vector<std::string> warnings;
   const auto config = read_session_config(options, warnings);
-  ASSERT_TRUE(config.ok()) << config.status().to_string();
+  ASSERT_THAT(config, IsOk());
   EXPECT_TRUE(warnings.empty());
   using Sizes = std::map<std::string, int64_t>;
   EXPECT_EQ(config->dimension_overrides.by_name, (Sizes{{"a=b.c", 5}, {"empty", 0}}));
@@ -160,7 +163,7 @@ TEST(SessionConfig, ReadsHowStepsRun) {
   options.set_inter_op_num_threads(3).set_intra_op_num_threads(2).enable_profiling("trace.json");
   std::vector<std::string> warnings;
   const auto config = read_session_config(options, warnings);
-  ASSERT_TRUE(config.ok()) << config.status().to_string();
+  ASSERT_THAT(config, IsOk());
   EXPECT_TRUE(warnings.empty());
   EXPECT_EQ(config->execution_mode, ExecutionMode::kParallel);
   EXPECT_EQ(config->inter_op_threads, 3U);
@@ -195,7 +198,7 @@ TEST(SessionConfig, ReadsTheOrderOfStepsAndTheNumberOfPatterns) {
 
 TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
   std::vector<std::string> warnings;
-  EXPECT_TRUE(read("ep.context_enabled", "1", &warnings).ok());
+  EXPECT_THAT(read("ep.context_enabled", "1", &warnings), IsOk());
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0],
             "configuration entry \"ep.context_enabled\" is unknown and has no effect; did you mean "
@@ -208,7 +211,7 @@ TEST(SessionConfig, ReadsTheGroupOfASession) {
   options.add_config_entry("ep.share_ep_contexts_group", "speech");
   std::vector<std::string> warnings;
   const Result<SessionConfig> config = read_session_config(options, warnings);
-  ASSERT_TRUE(config.ok());
+  ASSERT_THAT(config, IsOk());
   EXPECT_TRUE(config->share_contexts);
   EXPECT_FALSE(config->stop_share_contexts);
   EXPECT_EQ(config->share_contexts_group, "speech");
@@ -266,10 +269,10 @@ TEST(IsolationLimits, AreSecondsWithFractions) {
 TEST(SandboxFiles, AreAbsolutePathsOfWhatIsThere) {
   using ::testing::ElementsAre;
   const auto all = read("session.sandbox.readable", "/usr;/etc/passwd");
-  ASSERT_TRUE(all.ok()) << all.status().to_string();
+  ASSERT_THAT(all, IsOk());
   EXPECT_THAT(all->isolation.readable.all, ElementsAre("/usr", "/etc/passwd"));
   const auto one = read("session.sandbox.writable.acme", "/tmp");
-  ASSERT_TRUE(one.ok()) << one.status().to_string();
+  ASSERT_THAT(one, IsOk());
   EXPECT_THAT(one->isolation.writable.of_providers.at("acme"), ElementsAre("/tmp"));
   EXPECT_TRUE(one->isolation.writable.all.empty());
   EXPECT_THAT(read("session.sandbox.readable", "/usr;tmp").status().message(),
@@ -301,7 +304,7 @@ TEST(ConfigEntries, HaveDefaultsThatChangeNothingWhereTheseAreValues) {
       continue;
     }
     const auto config = read(entry.key, entry.default_value);
-    ASSERT_TRUE(config.ok()) << entry.key;
+    ASSERT_THAT(config, IsOk()) << entry.key;
     const auto without = read("ep.context_node_name_prefix", "");
     EXPECT_EQ(config->context_enable, without->context_enable);
     EXPECT_EQ(config->context_embed_mode, without->context_embed_mode);

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::session_options_test {
 namespace {
+
+using test::IsOk;
 
 TEST(SessionOptions, TheLastEntryOfAKeyStands) {
   SessionOptions options;
@@ -28,7 +31,7 @@ TEST(SessionOptions, AppendsWhatASelectionFileSays) {
                                  "  ep.context_enable: \"1\"\n");
   SessionOptions options;
   const Status status = options.load_selection(file);
-  ASSERT_TRUE(status.ok()) << status.to_string();
+  ASSERT_THAT(status, IsOk());
   ASSERT_EQ(options.providers().size(), 1U);
   EXPECT_EQ(options.providers()[0].name, "dnnl");
   EXPECT_EQ(options.providers()[0].version_range, ">=0.1");
@@ -44,7 +47,7 @@ std::string merged(const std::string& key, const std::string& before, const std:
   if (!before.empty()) options.add_config_entry(key, before);
   const Status status = options.load_selection(folder.write(
       "s.yaml", "selection: 1\nproviders: []\nsession: {" + key + ": " + selected + "}\n"));
-  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_THAT(status, IsOk());
   if (!after.empty()) options.add_config_entry(key, after);
   return std::string(options.config_entry(key).value_or("none"));
 }
@@ -64,11 +67,11 @@ TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "off"), "2/60");
 }
 
-// Sessions refuse the entry, whatever was stated before.
-TEST(SessionOptions, KeepWhatIsNoPolicyAsItIs) {
+// Sessions refuse the entry, whatever was set before.
+TEST(SessionOptions, KeepAnInvalidPolicyAsItIs) {
   EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
-  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is no policy";
+  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is not a policy";
 }
 
 TEST(SessionOptions, PassesOnWhatIsWrongWithASelection) {

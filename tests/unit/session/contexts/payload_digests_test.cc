@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::session::payload_digests_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -47,8 +50,8 @@ std::string difference(const std::vector<Payload>& earlier, const std::vector<Pa
 
 TEST(PayloadDigests, AreTheSameHoweverTheBytesArrive) {
   const std::vector<Payload> payloads = {{"A", "one two"}, {"A", ""}, {"B", "three"}};
-  EXPECT_TRUE(digests_of(payloads, 1).compare(digests_of(payloads, 100)).ok());
-  EXPECT_TRUE(PayloadDigests().compare(PayloadDigests()).ok());
+  EXPECT_THAT(digests_of(payloads, 1).compare(digests_of(payloads, 100)), IsOk());
+  EXPECT_THAT(PayloadDigests().compare(PayloadDigests()), IsOk());
 }
 
 TEST(PayloadDigests, NameTheProvidersOnce) {
@@ -85,7 +88,7 @@ TEST(PayloadDigests, IgnorePayloadsOfOthers) {
   PayloadDigests digests;
   digests.append(7, std::as_bytes(std::span("text", 4)));
   digests.add_partition(7, "p");
-  EXPECT_TRUE(digests.compare(PayloadDigests()).ok());
+  EXPECT_THAT(digests.compare(PayloadDigests()), IsOk());
 }
 
 }  // namespace

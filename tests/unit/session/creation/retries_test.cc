@@ -4,8 +4,12 @@
 
 #include <string>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::session::retries_test {
 namespace {
+
+using test::IsOk;
 
 // Asks as often as it is told to, and then fails, or not.
 struct Asking {
@@ -25,7 +29,7 @@ TEST(Retries, MakeOneAttemptIfNoReasonAsksForAnother) {
   int attempts = 0;
   Asking never;
   const Result<int> made = with_retries([&]() -> Result<int> { return ++attempts; }, never);
-  ASSERT_TRUE(made.ok());
+  ASSERT_THAT(made, IsOk());
   EXPECT_EQ(*made, 1);
   EXPECT_EQ(never.asked, 1);
 }
@@ -39,14 +43,14 @@ TEST(Retries, ReturnTheLastAttempt) {
         return attempts;
       },
       twice);
-  ASSERT_TRUE(made.ok());
+  ASSERT_THAT(made, IsOk());
   EXPECT_EQ(*made, 3);
 }
 
 TEST(Retries, AskNoFurtherReasonOnceOneAsks) {
   Asking first{.times = 1};
   Asking second;
-  EXPECT_TRUE(with_retries([] { return Status::ok_status(); }, first, second).ok());
+  EXPECT_THAT(with_retries([] { return Status::ok_status(); }, first, second), IsOk());
   EXPECT_EQ(first.asked, 2);
   EXPECT_EQ(second.asked, 1);
 }
@@ -102,7 +106,7 @@ TEST(Retries, CompareChecksumsFirstOnceForEachReading) {
   EXPECT_TRUE(*wrong.asks_again(failure));
   EXPECT_FALSE(wrong.may_defer());
   EXPECT_FALSE(*wrong.asks_again(failure));
-  EXPECT_TRUE(wrong.may_defer()) << "the model may have been replaced, and is read anew";
+  EXPECT_TRUE(wrong.may_defer()) << "the model may have been replaced, and is read again";
   reading.is_cancelled = true;
   EXPECT_FALSE(*wrong.asks_again(failure));
 }

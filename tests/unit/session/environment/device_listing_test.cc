@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::session::device_listing_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -74,7 +77,7 @@ TEST(DevicePolicy, HasTheNamesOfOnnxRuntime) {
   for (const char* name : {"DEFAULT", "PREFER_CPU", "PREFER_NPU", "PREFER_GPU", "MAX_PERFORMANCE",
                            "MAX_EFFICIENCY", "MIN_OVERALL_POWER"}) {
     const auto policy = parse_ep_device_policy(name);
-    ASSERT_TRUE(policy.ok()) << name;
+    ASSERT_THAT(policy, IsOk()) << name;
     EXPECT_EQ(ep_device_policy_name(*policy), name);
   }
   EXPECT_EQ(*parse_ep_device_policy("prefer_npu"), EpDevicePolicy::kPreferNpu);

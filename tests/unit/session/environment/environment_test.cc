@@ -6,9 +6,12 @@
 #include <csignal>
 
 #include "host/plugin/calls/call_watch.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::environment_test {
 namespace {
+
+using test::IsOk;
 
 using Action = void (*)(int);
 
@@ -39,7 +42,7 @@ class EnvironmentTest : public ::testing::Test {
 TEST_F(EnvironmentTest, HandlesCrashesUntilItsLastCopyEnds) {
   {
     const auto environment = Environment::create(options_);
-    ASSERT_TRUE(environment.ok());
+    ASSERT_THAT(environment, IsOk());
     { const Environment copy = *environment; }
     EXPECT_NE(current_action(), &ignore);
   }
@@ -49,14 +52,14 @@ TEST_F(EnvironmentTest, HandlesCrashesUntilItsLastCopyEnds) {
 TEST_F(EnvironmentTest, LeavesSignalsAloneWithoutCrashHandler) {
   options_.crash_handler = false;
   const auto environment = Environment::create(options_);
-  ASSERT_TRUE(environment.ok());
+  ASSERT_THAT(environment, IsOk());
   EXPECT_EQ(current_action(), &ignore);
 }
 
 TEST_F(EnvironmentTest, WatchesCallsUntilItEnds) {
   {
     const auto environment = Environment::create(options_);
-    ASSERT_TRUE(environment.ok());
+    ASSERT_THAT(environment, IsOk());
     EXPECT_TRUE(plugin::is_call_watch_asleep());
   }
   EXPECT_FALSE(plugin::is_call_watch_asleep());
@@ -65,7 +68,7 @@ TEST_F(EnvironmentTest, WatchesCallsUntilItEnds) {
 TEST_F(EnvironmentTest, WatchesNothingWithoutCallWarning) {
   options_.call_warning = {};
   const auto environment = Environment::create(options_);
-  ASSERT_TRUE(environment.ok());
+  ASSERT_THAT(environment, IsOk());
   EXPECT_FALSE(plugin::is_call_watch_asleep());
 }
 

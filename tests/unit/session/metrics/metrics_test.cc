@@ -8,9 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::session::metrics_test {
 namespace {
 
+using test::IsOk;
 using ::testing::IsEmpty;
 
 // The metric of that name; a failure if there is none.
@@ -58,7 +61,7 @@ TEST(Metrics, CountHowThingsEnd) {
     return metered(&metrics, Family::kSessions, Family::kSessionSeconds, "session",
                    [&] { return status; });
   };
-  EXPECT_TRUE(end_with(Status::ok_status()).ok());
+  EXPECT_THAT(end_with(Status::ok_status()), IsOk());
   EXPECT_FALSE(end_with(Status(StatusCode::kInvalidGraph, "no")).ok());
   EXPECT_FALSE(end_with(Status(StatusCode::kCancelled, "enough")).ok());
   EXPECT_FALSE(end_with(Status(StatusCode::kDeadlineExceeded, "late")).ok());
@@ -73,7 +76,7 @@ TEST(Metrics, CountHowThingsEnd) {
 TEST(Metrics, WithoutThemWorkIsDoneAllTheSame) {
   const Result<int> done = metered(nullptr, Family::kSessions, Family::kSessionSeconds, "session",
                                    [] { return Result<int>(7); });
-  ASSERT_TRUE(done.ok());
+  ASSERT_THAT(done, IsOk());
   EXPECT_EQ(*done, 7);
 }
 

@@ -7,6 +7,7 @@
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/function_bytes.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::session::function_expansion_test {
@@ -15,6 +16,7 @@ namespace {
 using graph::NodeId;
 using graph::testing::GraphBuilder;
 using test::function_of_x;
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -57,7 +59,7 @@ class FunctionInliningTest : public ::testing::Test {
     owner.assign(prepared.model.graph.nodes.size(), partition::kUnassigned);
     for (const NodeId node : taken) owner[node] = 0;
     const auto is_new = inlining_.inline_unclaimed(prepared, made_);
-    EXPECT_TRUE(is_new.ok()) << is_new.status().to_string();
+    EXPECT_THAT(is_new, IsOk());
     std::vector<std::string> operators;
     if (!is_new.ok() || !*is_new) return operators;
     for (const graph::Node& node : prepared.model.graph.nodes) operators.push_back(node.op_type);
@@ -180,7 +182,7 @@ TEST_F(FunctionInliningTest, GrowsTheModelByNoMoreThanItsLimit) {
     prepared.main.partitioning.owner.assign(2, partition::kUnassigned);
     return FunctionInlining(max_growth).inline_unclaimed(prepared, made_);
   };
-  EXPECT_TRUE(inlined(10).ok()) << "two nodes and three values each";
+  EXPECT_THAT(inlined(10), IsOk()) << "two nodes and three values each";
   EXPECT_EQ(inlined(9).status().code(), StatusCode::kInvalidGraph);
   EXPECT_EQ(inlined(9).status().message(),
             "inlining Inner node \"y\" would let the model grow by more than 9 nodes and values; "

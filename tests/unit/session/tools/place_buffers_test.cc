@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::place_buffers_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -18,9 +21,9 @@ constexpr std::string_view kCsv =
 
 TEST(PublicPlaceBuffers, SharesBytesBetweenBuffersThatDoNotMeet) {
   const auto requests = parse_buffer_requests(kCsv, "three.csv");
-  ASSERT_TRUE(requests.ok()) << requests.status().to_string();
+  ASSERT_THAT(requests, IsOk());
   const auto placement = place_buffers(*requests);
-  ASSERT_TRUE(placement.ok()) << placement.status().to_string();
+  ASSERT_THAT(placement, IsOk());
   EXPECT_EQ(placement->peak_bytes, 12U);
   EXPECT_EQ(placement->lower_bound_bytes, 12U);
   EXPECT_TRUE(placement->proved_optimal);
@@ -30,7 +33,7 @@ TEST(PublicPlaceBuffers, SharesBytesBetweenBuffersThatDoNotMeet) {
 TEST(PublicPlaceBuffers, AlignsEveryOffset) {
   const auto requests = parse_buffer_requests(kCsv, "three.csv");
   const auto placement = place_buffers(*requests, {.alignment = 16});
-  ASSERT_TRUE(placement.ok());
+  ASSERT_THAT(placement, IsOk());
   for (const uint64_t offset : placement->offsets) EXPECT_EQ(offset % 16, 0U);
 }
 

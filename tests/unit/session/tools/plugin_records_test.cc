@@ -15,6 +15,7 @@
 
 #include "host/base/hash.h"
 #include "host/session/tools/description_codec.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::session::plugin_records_test {
@@ -22,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using manifest::Isolation;
+using test::IsOk;
 
 class Records : public ::testing::Test {
  protected:
@@ -105,14 +107,14 @@ TEST_F(Records, HoldForOneRuleForLibraries) {
   EXPECT_FALSE(records_.find(subject(Isolation::kWorker, true)));
   records_.remember(subject(Isolation::kWorker, true), subject(Isolation::kWorker, true),
                     Status(StatusCode::kEpFail, "not listed"));
-  EXPECT_TRUE(records_.find(subject())->ok()) << "both are kept";
+  EXPECT_THAT(*records_.find(subject()), IsOk()) << "both are kept";
 }
 
 TEST_F(Records, HoldUntilAFileChanges) {
   for (const char* const file : {"acme.yaml", "libacme.so", "ephost-worker"}) {
     EXPECT_FALSE(survives([&] { static_cast<void>(folder_.write(file, "changed")); })) << file;
   }
-  // Of the same size, with the old time of modification.
+  // A change that keeps the size and the time of modification.
   EXPECT_FALSE(survives([&] {
     const auto time = fs::last_write_time(plugin_.library);
     static_cast<void>(folder_.write("libacme.so", "CHANGED"));

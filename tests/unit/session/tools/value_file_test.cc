@@ -5,11 +5,13 @@
 
 #include <array>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::value_file_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 
 class PublicValueFile : public ::testing::Test {
@@ -23,26 +25,26 @@ Value floats(float first) {
 }
 
 TEST_F(PublicValueFile, ReadsTheTensorAndNameThatItWrote) {
-  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", floats(1.5F)}).ok());
+  ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", floats(1.5F)}), IsOk());
   const Result<NamedValue> read = read_value_file(folder_ / "x.pb");
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->name, "x");
   EXPECT_THAT(read->value.elements<float>(), ElementsAre(1.5F, -2));
 }
 
 TEST_F(PublicValueFile, ReadsASequenceWhereTheFormSaysSo) {
   const Value sequence = *Value::sequence({floats(1), floats(3)});
-  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", sequence}).ok());
+  ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", sequence}), IsOk());
   const auto read = read_value_file(folder_ / "x.pb", {.kind = ValueKind::kSequence});
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   ASSERT_EQ(read->value.parts().size(), 2U);
   EXPECT_THAT(read->value.parts()[1].elements<float>(), ElementsAre(3, -2));
 }
 
 TEST_F(PublicValueFile, ReadsAnEmptyOptional) {
-  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", Value()}, true).ok());
+  ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", Value()}, true), IsOk());
   const auto read = read_value_file(folder_ / "x.pb", {.is_optional = true});
-  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_THAT(read, IsOk());
   EXPECT_FALSE(read->value.has_value());
 }
 

@@ -5,11 +5,13 @@
 #include <thread>
 
 #include "host/worker/process/crash_report.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::crash_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -65,7 +67,7 @@ TEST(CrashTest, AWorkerThatClosesEverythingIsEndedAtTheDeadline) {
 
 TEST(CrashTest, WhatTheWorkerStartedGoesWithIt) {
   const auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   const pid_t group = (*worker)->pid();
   EXPECT_THAT(failure_of(**worker, "die orphan"), HasSubstr("SIGABRT"));
   for (int i = 0; i < 500 && ::kill(-group, 0) == 0; ++i) {
@@ -76,7 +78,7 @@ TEST(CrashTest, WhatTheWorkerStartedGoesWithIt) {
 
 TEST(CrashTest, AllPendingCallsAndAllLaterOnesFailWithTheSameReason) {
   const auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   std::vector<std::string> failures(4);
   std::vector<std::thread> threads;
   for (std::string& failure : failures) {
@@ -93,7 +95,7 @@ TEST(CrashTest, AllPendingCallsAndAllLaterOnesFailWithTheSameReason) {
 
 TEST(CrashTest, OtherWorkersGoOn) {
   const auto other = WorkerProcess::start(test_options());
-  ASSERT_TRUE(other.ok());
+  ASSERT_THAT(other, IsOk());
   EXPECT_THAT(death("abort"), HasSubstr("SIGABRT"));
   EXPECT_EQ(*ask(**other, "echo"), "echo");
 }

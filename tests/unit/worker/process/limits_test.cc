@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::limits_test {
 namespace {
+
+using test::IsOk;
 
 std::string outcome(const Limits& limits, const std::string& request) {
   WorkerOptions options = test_options();
@@ -53,10 +56,10 @@ TEST(LimitsTest, OfMemoryDoNotConcernLongMessages) {
   WorkerOptions options = test_options();
   options.limits.memory = uint64_t{256} << 20;
   auto worker = WorkerProcess::start(options);
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   for (const size_t size : {size_t{70'000}, size_t{5} << 20, kMaxFromWorkerBytes}) {
     const auto answer = ask(**worker, "size " + std::to_string(size));
-    ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+    ASSERT_THAT(answer, IsOk());
     EXPECT_EQ(*answer, std::string(size, 'x'));
   }
 }
@@ -73,7 +76,7 @@ TEST(LimitsTest, OfThreadsHoldInASandboxToo) {
   options.sandbox = SandboxRules();
   options.limits.threads = 40;
   auto worker = WorkerProcess::start(options);
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   EXPECT_EQ(failure_of(**worker, "try threads 100"), "answered 38 EAGAIN");
 }
 
@@ -83,7 +86,7 @@ TEST(LimitsTest, OpenFilesAreCounted) {
 
 TEST(LimitsTest, AWorkerLeavesNoCoreFile) {
   auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   std::ifstream limits("/proc/" + std::to_string((*worker)->pid()) + "/limits");
   std::string line;
   while (std::getline(limits, line) && line.find("core file") == std::string::npos) continue;
@@ -95,11 +98,11 @@ TEST(LimitsTest, OfMemoryLeaveRoomForManyCallsAtATime) {
   WorkerOptions options = test_options();
   options.limits.memory = uint64_t{256} << 20;
   auto worker = WorkerProcess::start(options);
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   std::vector<ChannelLease> leases;
   for (int i = 0; i < 60; ++i) {
     auto channel = (*worker)->channel();
-    ASSERT_TRUE(channel.ok()) << i << ": " << channel.status().to_string();
+    ASSERT_THAT(channel, IsOk()) << i;
     leases.push_back(std::move(*channel));
   }
   for (const ChannelLease& channel : leases) EXPECT_EQ(*ask(*channel, "echo"), "echo");
@@ -112,7 +115,7 @@ TEST(LimitsTest, FailCallsAloneThatTheWorkerHasNoRoomFor) {
     WorkerOptions options = test_options();
     options.limits = limits;
     auto worker = WorkerProcess::start(options);
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     std::vector<ChannelLease> leases;
     Status refused;
     while (refused.ok() && leases.size() < 100) {

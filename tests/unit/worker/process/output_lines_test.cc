@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::output_lines_test {
 namespace {
 
 using std::chrono::seconds;
+using test::IsOk;
 using ::testing::HasSubstr;
 using Clock = OutputLines::Clock;
 
@@ -54,7 +56,7 @@ TEST(WorkerOutputTest, IsAPipeThatTheHostShows) {
   testing::internal::CaptureStdout();
   {
     auto worker = WorkerProcess::start(test_options());
-    ASSERT_TRUE(worker.ok());
+    ASSERT_THAT(worker, IsOk());
     EXPECT_EQ(failure_of(**worker, "try spoil"), "answered a pipe");
     EXPECT_EQ(failure_of(**worker, "try print {\"forged\":1}"), "answered ok");
   }
@@ -67,7 +69,7 @@ TEST(WorkerOutputTest, OfAFloodDoesNotKeepTheHostBusyForEver) {
   testing::internal::CaptureStderr();
   {
     auto worker = WorkerProcess::start(test_options());
-    ASSERT_TRUE(worker.ok());
+    ASSERT_THAT(worker, IsOk());
     for (int i = 0; i < 2000; ++i) {
       ASSERT_EQ(failure_of(**worker, "try print " + std::string(1000, 'x')), "answered ok");
     }

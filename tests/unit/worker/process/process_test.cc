@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "host/worker/process/worker_process.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::process_test {
 namespace {
+
+using test::IsOk;
 
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
 
@@ -23,9 +26,9 @@ TEST(WorkerProcessTest, IsGoneAndReapedOnceItsObjectIs) {
   pid_t pid = 0;
   {
     auto worker = WorkerProcess::start(test_options());
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     pid = (*worker)->pid();
-    EXPECT_TRUE((*worker)->status().ok());
+    EXPECT_THAT((*worker)->status(), IsOk());
     EXPECT_EQ(*ask(**worker, "echo"), "echo");
   }
   EXPECT_FALSE(is_alive(pid));
@@ -61,11 +64,11 @@ TEST(WorkerProcessTest, AnswersTheFirstCallOfEachChannelAtOnce) {
   std::chrono::steady_clock::duration waited{};
   for (int i = 0; i < 20; ++i) {
     auto worker = WorkerProcess::start(test_options());
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     std::vector<ChannelLease> leases;
     for (int j = 0; j < 20; ++j) {
       auto channel = (*worker)->channel();
-      ASSERT_TRUE(channel.ok()) << channel.status().to_string();
+      ASSERT_THAT(channel, IsOk());
       // The thread of the worker's end gets time to start, and to sleep.
       std::this_thread::sleep_for(std::chrono::microseconds(i * 20));
       const auto began = std::chrono::steady_clock::now();
@@ -85,7 +88,7 @@ TEST(WorkerProcessTest, TellsOfEachFailureEvenIfItIsDestroyedAtOnce) {
     WorkerOptions options = test_options();
     options.on_failure = [&](const Ending&) { ++told; };
     auto worker = WorkerProcess::start(options);
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     const bool hangs = i % 2 == 0;
     ASSERT_NE(
         failure_of(**worker, hangs ? "die hang" : "die segv", hangs ? limited : CallOptions()),
@@ -106,7 +109,8 @@ TEST(WorkerProcessTest, SeesTheEndOfOneWhileAnotherFailureIsRecorded) {
   slow.on_failure = [over = is_over.get_future().share()](const Ending&) { over.wait(); };
   auto first = WorkerProcess::start(slow);
   auto second = WorkerProcess::start(test_options());
-  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
   EXPECT_NE(failure_of(**first, "die segv"), "answered ");
   CallOptions limited;
   limited.limit = std::chrono::seconds(5);
@@ -119,7 +123,7 @@ TEST(WorkerProcessTest, InheritsNoDescriptorOfTheHost) {
   ASSERT_GE(open, 0);
   const int high = ::fcntl(open, F_DUPFD, 200);
   auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   const std::string folder = "/proc/" + std::to_string((*worker)->pid()) + "/fd/";
   EXPECT_FALSE(std::filesystem::exists(folder + "200"));
   EXPECT_EQ(std::filesystem::read_symlink(folder + "0"), "/dev/null");
@@ -143,7 +147,7 @@ TEST(WorkerProcessTest, DiesWithAHostThatIsKilled) {
   ::waitpid(host, nullptr, 0);
   ASSERT_GT(pid, 0);
   for (int i = 0; i < 500 && is_alive(pid); ++i) {
-    // Whoever adopted it may take a while to reap it.
+    // The process that adopted it may take a while to reap it.
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string line;
     std::getline(stat, line);
@@ -157,9 +161,9 @@ TEST(WorkerProcessTest, DiesWithAHostThatIsKilled) {
 
 TEST(WorkerProcessTest, OfAParentIsNotCalledByAForkedProcess) {
   auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   auto channel = (*worker)->channel();
-  ASSERT_TRUE(channel.ok());
+  ASSERT_THAT(channel, IsOk());
   const pid_t child = ::fork();
   if (child == 0) {
     const Result<std::string> answer = ask(**channel, "echo");
@@ -180,7 +184,7 @@ TEST(WorkerProcessTest, EndsAtOnceThoughAForkedProcessHasItsSocketToo) {
   WorkerOptions options = test_options();
   options.grace = std::chrono::seconds(20);
   auto worker = WorkerProcess::start(options);
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   const pid_t child = ::fork();
   if (child == 0) {
     while (true) ::pause();
@@ -197,7 +201,7 @@ TEST(WorkerProcessTest, AForkedProcessStartsWorkersOfItsOwn) {
     GTEST_SKIP() << "ThreadSanitizer starts no threads after a fork";
   }
   auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok());
+  ASSERT_THAT(worker, IsOk());
   const pid_t child = ::fork();
   if (child == 0) {
     auto own = WorkerProcess::start(test_options());
@@ -215,7 +219,7 @@ TEST(WorkerProcessTest, WorksWhereTheApplicationIgnoresItsChildren) {
   ::sigaction(SIGCHLD, &ignore, &previous);
   {
     auto worker = WorkerProcess::start(test_options());
-    ASSERT_TRUE(worker.ok());
+    ASSERT_THAT(worker, IsOk());
     EXPECT_EQ(failure_of(**worker, "die kill"),
               "the worker of \"acme\" ended; how, is not known, as another part of the program has "
               "waited for it");

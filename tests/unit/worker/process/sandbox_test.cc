@@ -16,12 +16,14 @@
 
 #include "host/worker/process/file_rules.h"
 #include "host/worker/process/system_calls.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::sandbox_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -46,7 +48,7 @@ class SandboxTest : public ::testing::Test {
     WorkerOptions options = test_options();
     options.sandbox = std::move(rules);
     auto worker = WorkerProcess::start(options);
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     worker_ = std::move(*worker);
   }
 

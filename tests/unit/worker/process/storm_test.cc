@@ -6,15 +6,18 @@
 #include <random>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::storm_test {
 namespace {
 
+using test::IsOk;
+
 // One worker with two busy threads, which something kills at a random moment.
 void kill_one(std::mt19937& random) {
   auto worker = WorkerProcess::start(test_options());
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   std::atomic<int> failed{0};
   const auto call_until_it_fails = [&](const std::string& request) {
     const auto on_callback = [](Message) -> Result<Message> { return Message{"x"}; };

@@ -1,5 +1,5 @@
 // A worker program for tests: serves a plugin as ephost-worker does, or answers with what it was
-// not asked for. EPHOST_LIE states the seed; the answers follow from it. With an odd one, the lies
+// not asked for. EPHOST_LIE gives the seed; the answers follow from it. With an odd one, the lies
 // begin with the first run, and most of its calls are answered truly.
 #include <cstdlib>
 #include <cstring>

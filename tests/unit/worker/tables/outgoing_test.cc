@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/process_contents.h"
 #include "tests/unit/worker/tables/few_descriptors.h"
 
 namespace ephost::worker::outgoing_test {
 namespace {
 
+using test::IsOk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -15,10 +17,10 @@ SharedMemory make_memory() {
   return *SharedMemory::create("ephost-test", 4096, SharedAccess::kReadWrite);
 }
 
-// The regions that the next request takes away; nobody gets it.
+// The regions that the next request takes away; it is not sent.
 std::vector<uint64_t> removed_by(Outgoing& outgoing) {
   wire::Request request;
-  EXPECT_TRUE(outgoing.finish(request).ok());
+  EXPECT_THAT(outgoing.finish(request), IsOk());
   return {request.removed_regions().begin(), request.removed_regions().end()};
 }
 
@@ -34,7 +36,7 @@ uint64_t send(KnownRegions& known, const SharedMemory& memory) {
   Outgoing outgoing(known);
   EXPECT_TRUE(outgoing.refer(memory.region()));
   wire::Request request;
-  EXPECT_TRUE(outgoing.finish(request).ok());
+  EXPECT_THAT(outgoing.finish(request), IsOk());
   outgoing.confirm();
   return memory.region()->id;
 }
@@ -78,7 +80,7 @@ TEST(Outgoing, TellsAgainWhereNoDescriptorWasLeft) {
     // The next message has nothing of it.
     EXPECT_FALSE(failed.has_news());
     wire::Answer answer;
-    EXPECT_TRUE(failed.finish(answer).ok());
+    EXPECT_THAT(failed.finish(answer), IsOk());
   }
   EXPECT_THAT(removed_by_call(known), ElementsAre(id));
 }

@@ -2,11 +2,13 @@
 #include "host/worker/tables/remote_run.h"
 
 #include "host/worker/transport/channel_page.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/tables/replayed_calls.h"
 
 namespace ephost::worker::remote_run_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 std::string make_tensor(int64_t count) {
@@ -47,26 +49,26 @@ std::string allocate(int64_t count) {
 // In the hot area, once the worker has the staging memory.
 class AnswerOfCompute : public ReplayedCalls {
  protected:
-  void SetUp() override { ASSERT_TRUE(compute(Replay().relay()).ok()); }
+  void SetUp() override { ASSERT_THAT(compute(Replay().relay()), IsOk()); }
 };
 
 TEST_F(AnswerOfCompute, IsTakenWithItsMessage) {
   const auto code = compute(Replay().answer(plain_answer(7, "seven", 5)));
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, 7);
   EXPECT_EQ(error_.message, "seven");
 }
 
 TEST_F(AnswerOfCompute, MayHaveAnyCode) {
   const auto code = compute(Replay().answer(plain_answer(INT32_MIN, "", 0)));
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, INT32_MIN);
 }
 
 TEST_F(AnswerOfCompute, MayEndWithItsMessage) {
   const auto code =
       compute(Replay().answer_hot(plain_answer(0, std::string(48, 'a'), 48), 16 + 48));
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(error_.message, std::string(48, 'a'));
 }
 
@@ -101,7 +103,7 @@ TEST_F(RemoteRunValues, AreStillThereAfterASequenceWasRefused) {
                                 .ask(write_tensor(2, elements))
                                 .ask(set_output(2))
                                 .relay());
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, EPH_OK) << error_.message;
   ASSERT_EQ(output().byte_size, 4000U);
   EXPECT_EQ(static_cast<const float*>(output().data)[999], 3);
@@ -141,7 +143,7 @@ TEST_F(RemoteRunValues, AreWrittenInPieces) {
   }
   const auto code = compute(
       Replay().ask(make_tensor(4)).ask(callback.SerializeAsString()).ask(set_output(2)).relay());
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   const auto* const elements = static_cast<const float*>(output().data);
   EXPECT_THAT(std::vector(elements, elements + 4), ::testing::ElementsAre(1, 2, 3, 4));
 }
@@ -166,22 +168,22 @@ TEST_F(LateOutputs, TakeFewDescriptorsHoweverOftenTheyAreAllocated) {
   Replay replay;
   for (int64_t i = 1; i <= 2000; ++i) replay.ask(allocate(i % 2 == 0 ? i : 10000 + i));
   replay.relay();
-  ASSERT_TRUE(compute(Replay().relay()).ok());
+  ASSERT_THAT(compute(Replay().relay()), IsOk());
   const auto code = compute(replay, 40);
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, EPH_OK) << error_.message;
 }
 
 TEST_F(LateOutputs, FailWhereTheHostHasNoDescriptorLeft) {
   if (kNeedsDescriptors) GTEST_SKIP() << "the sanitizer opens some itself";
-  ASSERT_TRUE(compute(Replay().relay()).ok());
+  ASSERT_THAT(compute(Replay().relay()), IsOk());
   // More than is left of the staging memory of the input.
   const auto failed = compute(Replay().ask(allocate(20'000)).relay(), 0);
-  ASSERT_TRUE(failed.ok()) << failed.status().to_string();
+  ASSERT_THAT(failed, IsOk());
   EXPECT_EQ(*failed, EPH_FAIL);
   EXPECT_THAT(error_.message, HasSubstr("Too many open files"));
   const auto code = compute(Replay().ask(allocate(20'000)).relay());
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, EPH_OK) << error_.message;
 }
 
@@ -195,7 +197,7 @@ class MemoryOfTheHost : public ReplayedCalls {
   // With the message in `error_`.
   int32_t code_of(const Replay& replay) {
     const auto code = compute(replay);
-    EXPECT_TRUE(code.ok()) << code.status().to_string();
+    EXPECT_THAT(code, IsOk());
     return code.ok() ? *code : EPH_EP_FAIL;
   }
 };
@@ -231,7 +233,7 @@ TEST_F(RemoteRunObjects, AreStillThereAfterTheOutputRefusedThem) {
                                 .ask(make_sequence(0, {2}))
                                 .ask(set_output(3))
                                 .relay());
-  ASSERT_TRUE(code.ok()) << code.status().to_string();
+  ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, EPH_OK) << error_.message;
   ASSERT_EQ(output().byte_size, sizeof(eph_value));
   const auto* const element = static_cast<const eph_value*>(output().data);

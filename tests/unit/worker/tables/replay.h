@@ -1,5 +1,5 @@
-// What the replaying worker (replaying_worker.cc) does in the next calls: a test writes a file,
-// and each call of the host plays it from the beginning.
+// The script of the replaying worker (replaying_worker.cc) for the next calls: a test writes a
+// file, and each call of the host plays it from the beginning.
 #pragma once
 
 #include <cstdint>

@@ -17,6 +17,7 @@
 #include "host/worker/protocol/plain_run.h"
 #include "host/worker/tables/worker.h"
 #include "tests/support/fake_host.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/runtime/frame/frame_parts.h"
 #include "tests/unit/worker/tables/few_descriptors.h"
@@ -64,7 +65,7 @@ class ReplayedCalls : public ::testing::Test {
     options.calls.compile = options.calls.run = std::chrono::seconds(60);
     auto started = Worker::start(plugin, plugin::HostOffer(), options);
     ::unsetenv(kReplayVariable);
-    EXPECT_TRUE(started.ok()) << started.status().to_string();
+    EXPECT_THAT(started, test::IsOk());
     if (started.ok()) worker_ = *started;
   }
 

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "host/worker/protocol/messages.pb.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::worker::serialized_test {
 namespace {
 
+using test::IsOk;
 using ::testing::HasSubstr;
 
 TEST(Serialized, MayHaveAsManyBytesAsStated) {
@@ -14,7 +16,7 @@ TEST(Serialized, MayHaveAsManyBytesAsStated) {
   answer.set_message(std::string(100, 'a'));
   const size_t size = answer.ByteSizeLong();
   const auto bytes = serialized(answer, "an answer", size);
-  ASSERT_TRUE(bytes.ok()) << bytes.status().to_string();
+  ASSERT_THAT(bytes, IsOk());
   wire::Answer read;
   ASSERT_TRUE(read.ParseFromString(*bytes));
   EXPECT_EQ(read.message(), answer.message());

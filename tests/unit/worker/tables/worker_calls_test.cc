@@ -7,11 +7,13 @@
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/graph_view.h"
 #include "host/worker/protocol/calls.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/tables/replayed_calls.h"
 
 namespace ephost::worker::worker_calls_test {
 namespace {
 
+using test::IsOk;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -84,7 +86,7 @@ TEST_F(Notes, GoToTheProvidersHost) {
                                .ask(with_text(wire::HOST_LOG, "asked"))
                                .relay(),
                            {.host = &tables_});
-  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  ASSERT_THAT(answer, IsOk());
   EXPECT_THAT(host_.logged(), ::testing::ElementsAre("posted", "asked"));
 }
 
@@ -100,7 +102,7 @@ TEST_F(Notes, GoToTheHostsLogInCallsWithoutAProvider) {
                                .ask(asking(wire::CONSTANTS_RELEASE).SerializeAsString())
                                .relay(),
                            {});
-  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  ASSERT_THAT(answer, IsOk());
   EXPECT_EQ(answer->code(), EPH_OK) << answer->message();
   EXPECT_THAT(log.text(), AllOf(HasSubstr("posted"), HasSubstr("asked")));
 }
@@ -114,7 +116,7 @@ TEST_F(Notes, AreMadePrintable) {
     replay.ask(with_text(wire::HOST_LOG, hostile, severity));
   }
   const auto answer = call(replay.relay(), {});
-  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  ASSERT_THAT(answer, IsOk());
   EXPECT_THAT(log.text(), HasSubstr("\\x1b\\x1b"));
   EXPECT_THAT(log.text(), Not(Contains('\x1b')));
 }
@@ -132,7 +134,7 @@ TEST_F(Notes, MayHaveAnyFraction) {
     replay.post(progress(fraction)).ask(progress(fraction));
   }
   const auto answer = call(replay.relay(), {.host = &tables});
-  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  ASSERT_THAT(answer, IsOk());
   EXPECT_EQ(fractions.size(), 10U);
   EXPECT_THAT(fractions, Each(AllOf(Ge(0), Le(1))));
 }
@@ -229,7 +231,7 @@ class GraphsOfACall : public ReplayedCalls {
   }
   int32_t code_of(const std::string& read, size_t descriptors = kManyDescriptors) {
     const auto answer = call_with_graph(Replay().ask(read).relay(), descriptors);
-    EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+    EXPECT_THAT(answer, IsOk());
     return answer.ok() ? answer->code() : EPH_EP_FAIL;
   }
   uint32_t value(std::string_view name) const { return model_.graph.find_value(name); }
@@ -263,7 +265,7 @@ TEST_F(GraphsOfACall, RefuseNodesAndValuesThatTheyDoNotHave) {
     EXPECT_EQ(code_of(reading(wire::READ_GRAPH, 1, index, true)), EPH_INVALID_ARGUMENT) << index;
     EXPECT_EQ(code_of(reading(wire::READ_CONSTANT, 1, index)), EPH_INVALID_ARGUMENT) << index;
   }
-  EXPECT_TRUE(worker_->status().ok());
+  EXPECT_THAT(worker_->status(), IsOk());
 }
 
 TEST_F(GraphsOfACall, HaveDataOfConstantsAlone) {
@@ -279,7 +281,7 @@ TEST_F(GraphsOfACall, HaveOneNumberHoweverOftenTheyAreRead) {
                                           .ask(reading(wire::READ_GRAPH, 1, 0), 1000)
                                           .ask(reading(wire::READ_GRAPH, 2))
                                           .relay());
-  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  ASSERT_THAT(answer, IsOk());
   EXPECT_EQ(answer->code(), EPH_OK) << answer->message();
   const auto beyond = call_with_graph(Replay()
                                           .ask(reading(wire::READ_GRAPH, 1, 0), 1000)

@@ -10,16 +10,19 @@
 
 #include "host/worker/process/host_channel.h"
 #include "host/worker/transport/regions.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::channel_test {
 namespace {
 
+using test::IsOk;
+
 class ChannelTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto worker = WorkerProcess::start(test_options());
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     worker_ = std::move(*worker);
   }
 
@@ -28,21 +31,21 @@ class ChannelTest : public ::testing::Test {
 
 TEST_F(ChannelTest, MessagesOfEverySizeComeBackUnchanged) {
   auto channel = worker_->channel();
-  ASSERT_TRUE(channel.ok());
+  ASSERT_THAT(channel, IsOk());
   std::mt19937 random(1);
   for (const size_t size : {0, 1, 100, 4000, 32 << 10, (64 << 10) - 5, (64 << 10) - 4, 64 << 10,
                             (64 << 10) + 1, 1 << 20, 9 << 20}) {
     std::string text(size, '\0');
     for (char& byte : text) byte = static_cast<char>(random());
     const Result<std::string> answer = ask(**channel, "echo " + text);
-    ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+    ASSERT_THAT(answer, IsOk());
     EXPECT_TRUE(*answer == "echo " + text) << size;
   }
 }
 
 TEST_F(ChannelTest, ARequestBeyondTheBoundIsRefusedAndTheChannelStaysUsable) {
   auto channel = worker_->channel();
-  ASSERT_TRUE(channel.ok());
+  ASSERT_THAT(channel, IsOk());
   const Result<std::string> answer = ask(**channel, std::string(kMaxMessageBytes + 1, 'x'));
   EXPECT_EQ(answer.status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(*ask(**channel, "echo"), "echo");
@@ -50,13 +53,13 @@ TEST_F(ChannelTest, ARequestBeyondTheBoundIsRefusedAndTheChannelStaysUsable) {
 
 TEST_F(ChannelTest, TheHotAreaIsHandedOverAndBack) {
   auto channel = worker_->channel();
-  ASSERT_TRUE(channel.ok());
+  ASSERT_THAT(channel, IsOk());
   const std::span<std::byte> area = (*channel)->hot_area();
   for (unsigned i = 0; i < 1000; ++i) {
     area[0] = static_cast<std::byte>(i);
     area[area.size() - 1] = std::byte{3};
     const Result<uint32_t> size = (*channel)->call_hot(static_cast<uint32_t>(area.size()));
-    ASSERT_TRUE(size.ok()) << size.status().to_string();
+    ASSERT_THAT(size, IsOk());
     EXPECT_EQ(*size, area.size());
     EXPECT_EQ(area[0], static_cast<std::byte>(i + 1));
     EXPECT_EQ(area[area.size() - 1], std::byte{4});
@@ -185,7 +188,7 @@ TEST_F(ChannelTest, ThreadsPostWhileAnotherOneCallsBack) {
   };
   const auto taken =
       ask(*worker_, "post-threads", {.on_callback = on_callback, .on_posted = on_posted});
-  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  ASSERT_THAT(taken, IsOk());
   EXPECT_EQ(*taken, std::to_string(count));
 }
 
@@ -253,7 +256,7 @@ TEST_F(ChannelTest, MessagesOfAWorkerAreRefusedBeforeTheyAreReadIfTheyAreTooLarg
 
 TEST_F(ChannelTest, ARegionIsReadAndWrittenByBothSides) {
   auto memory = SharedMemory::create("test", 4096, SharedAccess::kReadWrite);
-  ASSERT_TRUE(memory.ok());
+  ASSERT_THAT(memory, IsOk());
   std::ranges::fill(memory->bytes(), std::byte{2});
   Message request{"sum 4096 w"};
   request.descriptors.push_back(*duplicate(memory->region()->descriptor));
@@ -264,7 +267,7 @@ TEST_F(ChannelTest, ARegionIsReadAndWrittenByBothSides) {
 
 TEST_F(ChannelTest, ARegionForReadingCannotBeMappedForWriting) {
   auto memory = SharedMemory::create("test", 4096, SharedAccess::kRead);
-  ASSERT_TRUE(memory.ok());
+  ASSERT_THAT(memory, IsOk());
   std::ranges::fill(memory->bytes(), std::byte{2});
   auto channel = worker_->channel();
   for (const auto& [request, expected] :
@@ -296,7 +299,7 @@ constexpr const char* kShortage = "the host is short of memory or descriptors fo
 
 TEST_F(ChannelTest, WithoutDescriptorsInTheHostACallFailsAndTheWorkerLives) {
   auto channel = worker_->channel();
-  ASSERT_TRUE(channel.ok());
+  ASSERT_THAT(channel, IsOk());
   {
     const NoDescriptors none;
     const auto begin = std::chrono::steady_clock::now();
@@ -312,7 +315,7 @@ TEST_F(ChannelTest, WithoutDescriptorsInTheHostACallFailsAndTheWorkerLives) {
     EXPECT_EQ(*ask(**channel, "echo"), "echo");
     EXPECT_EQ(ask(**channel, "size 100000")->size(), 100'000U);  // lies in the channel's page
   }
-  EXPECT_TRUE(worker_->status().ok());
+  EXPECT_THAT(worker_->status(), IsOk());
 }
 
 TEST_F(ChannelTest, WithoutDescriptorsOrMemoryInTheHostACallbackFailsAndTheWorkerLives) {
@@ -333,9 +336,9 @@ TEST_F(ChannelTest, WithoutDescriptorsInTheWorkerARequestIsAnsweredWithThat) {
   WorkerOptions options = test_options();
   options.limits.open_files = 32;
   auto worker = WorkerProcess::start(options);
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   auto channel = (*worker)->channel();
-  ASSERT_TRUE(channel.ok());
+  ASSERT_THAT(channel, IsOk());
   EXPECT_EQ(*ask(**channel, "try files"), "EMFILE");
   EXPECT_EQ(*ask(**channel, std::string(100'000, 'x'), {.limit = std::chrono::seconds(10)}),
             "cannot receive the descriptors of a message: too many open files");

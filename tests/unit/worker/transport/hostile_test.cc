@@ -5,10 +5,13 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::hostile_test {
 namespace {
+
+using test::IsOk;
 
 // The worker writes at random to everything that it shares with the host.
 TEST(HostileWorkerTest, NeverTakesTheHostAlong) {
@@ -16,7 +19,7 @@ TEST(HostileWorkerTest, NeverTakesTheHostAlong) {
   int refused = 0;
   for (int seed = 0; seed < 60; ++seed) {
     auto worker = WorkerProcess::start(test_options({"hostile", std::to_string(seed)}));
-    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    ASSERT_THAT(worker, IsOk());
     const auto on_callback = [](Message question) -> Result<Message> {
       return Message{question.bytes.substr(0, 100)};
     };
@@ -54,7 +57,7 @@ TEST(HostileWorkerTest, IsEndedForWhatItPostsAndAnswers) {
   const std::map<std::string, std::string> reasons = {
       {"counts posts that it did not send", invalid + "no message was sent"},
       {"counts back", invalid + "no message was sent"},
-      {"posts what is no post", "sent a message out of turn"},
+      {"posts a message that is not a post", "sent a message out of turn"},
       {"posts a descriptor", invalid + "a post has descriptors"},
       {"posts endless memory", invalid + "a post has descriptors"},
       {"posts in a way that is unknown", invalid + "a packet is malformed"},
@@ -69,7 +72,7 @@ TEST(HostileWorkerTest, IsEndedForWhatItPostsAndAnswers) {
     const size_t descriptors = open_descriptors();
     {
       auto worker = WorkerProcess::start(test_options({"lie", lie}));
-      ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+      ASSERT_THAT(worker, IsOk());
       const auto begin = std::chrono::steady_clock::now();
       EXPECT_EQ(failure_of(**worker, "x", {.limit = std::chrono::seconds(5)}), ended + reason);
       EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
@@ -78,10 +81,10 @@ TEST(HostileWorkerTest, IsEndedForWhatItPostsAndAnswers) {
   }
 }
 
-// It states ever more posts, and sends them.
+// It claims ever more posts, and sends them.
 TEST(HostileWorkerTest, PostsWithoutEndOnlyUntilItsLimit) {
   auto worker = WorkerProcess::start(test_options({"lie", "posts without end"}));
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   int taken = 0;
   const auto on_posted = [&](const Message&) -> Status {
     ++taken;
@@ -106,7 +109,7 @@ TEST(HostileWorkerTest, MayNotPostItsReport) {
 TEST(HostileWorkerTest, WhatItPostsBesideItsCallbackBeforeItDiesArrivesOnce) {
   auto worker =
       WorkerProcess::start(test_options({"lie", "posts while the host answers and dies"}));
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   const auto on_callback = [](const Message&) -> Result<Message> {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return Message{"answer"};
@@ -123,7 +126,7 @@ TEST(HostileWorkerTest, WhatItPostsBesideItsCallbackBeforeItDiesArrivesOnce) {
 
 TEST(HostileWorkerTest, PostsThatItDoesNotCountAreNotTaken) {
   auto worker = WorkerProcess::start(test_options({"lie", "posts without counting"}));
-  ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+  ASSERT_THAT(worker, IsOk());
   const auto on_posted = [](const Message&) -> Status {
     ADD_FAILURE();
     return {};

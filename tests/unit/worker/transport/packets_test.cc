@@ -7,10 +7,13 @@
 #include <cstring>
 
 #include "host/worker/transport/regions.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/worker/start_worker.h"
 
 namespace ephost::worker::packets_test {
 namespace {
+
+using test::IsOk;
 
 struct Header {
   uint32_t magic = 0x45505731;
@@ -37,7 +40,7 @@ TEST_F(PacketsTest, DescriptorsArriveWithTheMessage) {
   for (size_t i = 0; i < kMaxDescriptors; ++i) {
     message.descriptors.push_back(*duplicate(sockets_.host));
   }
-  ASSERT_TRUE(send_packet(sockets_.host, message, Waiting::kNo).ok());
+  ASSERT_THAT(send_packet(sockets_.host, message, Waiting::kNo), IsOk());
   const auto received = receive_packet(sockets_.worker, Waiting::kNo);
   EXPECT_EQ((*received)->bytes, "text");
   EXPECT_EQ((*received)->descriptors.size(), kMaxDescriptors);
@@ -48,7 +51,7 @@ TEST_F(PacketsTest, ALongMessageCanHaveDescriptorsToo) {
   for (size_t i = 0; i < kMaxDescriptors; ++i) {
     message.descriptors.push_back(*duplicate(sockets_.host));
   }
-  ASSERT_TRUE(send_packet(sockets_.host, message, Waiting::kNo).ok());
+  ASSERT_THAT(send_packet(sockets_.host, message, Waiting::kNo), IsOk());
   const auto received = receive_packet(sockets_.worker, Waiting::kNo);
   EXPECT_EQ((*received)->bytes, message.bytes);
   EXPECT_EQ((*received)->descriptors.size(), kMaxDescriptors);
@@ -58,7 +61,7 @@ TEST_F(PacketsTest, NoPacketIsAFailureAndAClosedEndIsNot) {
   EXPECT_EQ(receive_packet(sockets_.host, Waiting::kNo).status().message(), "no message was sent");
   sockets_.worker.reset();
   const auto closed = receive_packet(sockets_.host, Waiting::kNo);
-  ASSERT_TRUE(closed.ok());
+  ASSERT_THAT(closed, IsOk());
   EXPECT_FALSE(*closed);
 }
 
@@ -68,7 +71,7 @@ TEST_F(PacketsTest, MalformedPacketsAreRefused) {
   EXPECT_EQ(refusal_of({.is_in_memory = 1}), "a packet is malformed");
   EXPECT_EQ(refusal_of({.is_posted = 2}), "a packet is malformed");
   EXPECT_EQ(refusal_of({.is_in_memory = 1, .is_posted = 1}), "a post has descriptors");
-  EXPECT_EQ(refusal_of({.size = 4}, "abc"), "a packet has another size than it states");
+  EXPECT_EQ(refusal_of({.size = 4}, "abc"), "a packet has another size than it claims");
   EXPECT_EQ(refusal_of({.size = uint64_t{1} << 40}),
             "a message of 1099511627776 bytes is too large");
   ::send(sockets_.worker.get(), "short", 5, 0);
@@ -78,7 +81,7 @@ TEST_F(PacketsTest, MalformedPacketsAreRefused) {
 TEST_F(PacketsTest, APostIsShortAndHasNoDescriptors) {
   Message post{std::string(kMaxPostBytes, 'p')};
   post.is_posted = true;
-  ASSERT_TRUE(send_packet(sockets_.worker, post, Waiting::kNo).ok());
+  ASSERT_THAT(send_packet(sockets_.worker, post, Waiting::kNo), IsOk());
   const auto received = receive_packet(sockets_.host, Waiting::kNo);
   EXPECT_TRUE((*received)->is_posted);
   EXPECT_EQ((*received)->bytes, post.bytes);

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::worker::regions_test {
 namespace {
+
+using test::IsOk;
 
 SharedMemory memory_of(size_t size) {
   return *SharedMemory::create("test", size, SharedAccess::kReadWrite);
@@ -44,7 +47,7 @@ TEST(MappedRegionsTest, MapsAnyOffsetOfAFileForReading) {
   content[5000] = 'b';
   const FileDescriptor file(::open(folder.write("f", content).c_str(), O_RDONLY | O_CLOEXEC));
   MappedRegions regions;
-  ASSERT_TRUE(regions.add(3, file, 4999, 100, SharedAccess::kRead).ok());
+  ASSERT_THAT(regions.add(3, file, 4999, 100, SharedAccess::kRead), IsOk());
   EXPECT_EQ((*regions.translate(3, 1, 1))[0], static_cast<std::byte>('b'));
 }
 
@@ -55,8 +58,8 @@ TEST(MappedRegionsTest, RefusesPlacesOutside) {
   EXPECT_EQ(regions.add(1, descriptor, 0, 4097, SharedAccess::kRead).message(),
             "cannot map shared region 1: it lies beyond the end of its file");
   EXPECT_FALSE(regions.add(1, descriptor, UINT64_MAX, 2, SharedAccess::kRead).ok());
-  ASSERT_TRUE(regions.add(1, descriptor, 0, 4096, SharedAccess::kRead).ok());
-  EXPECT_TRUE(regions.translate(1, 4096, 0).ok());
+  ASSERT_THAT(regions.add(1, descriptor, 0, 4096, SharedAccess::kRead), IsOk());
+  EXPECT_THAT(regions.translate(1, 4096, 0), IsOk());
   EXPECT_FALSE(regions.translate(1, 4096, 1).ok());
   EXPECT_FALSE(regions.translate(1, UINT64_MAX, 2).ok());
   EXPECT_EQ(regions.translate(2, 0, 1).status().message(), "shared region 2 is not mapped");

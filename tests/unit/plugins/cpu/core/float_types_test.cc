@@ -1,4 +1,5 @@
 // Operators on float16, bfloat16 and double agree with themselves on float.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::float_types_test {
@@ -37,8 +38,8 @@ TEST_P(FloatTypes, AgreeWithFloat) {
         run_node(test.op_type, test.version, rounded, test.attributes, test.outputs);
     const Outcome actual =
         run_node(test.op_type, test.version, typed, test.attributes, test.outputs);
-    ASSERT_TRUE(expected.ok()) << expected.message;
-    ASSERT_TRUE(actual.ok()) << actual.message;
+    ASSERT_THAT(expected, IsOk());
+    ASSERT_THAT(actual, IsOk());
     const double precision = type == EPH_ELEMENT_BFLOAT16 ? 8e-3 : 1e-3;
     for (std::size_t i = 0; i < test.outputs; ++i) {
       EXPECT_EQ(difference(cast(actual.outputs[i], EPH_ELEMENT_FLOAT), expected.outputs[i],

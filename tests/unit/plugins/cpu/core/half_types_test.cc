@@ -1,5 +1,6 @@
 // float16 and bfloat16 in float kernels: every input and output is converted, in each way in which
 // the host may present it.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::half_types_test {
@@ -103,7 +104,7 @@ TEST(HalfTypes, LeaveOutputsThatTheModelStatesAsFloat) {
   node.input(x).input(to_half(floats({2}, {1, 1})));
   node.output(x).output(floats({1, 1}, {0}));
   const Outcome outcome = cpu_session().run(node);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(to_float(outcome.outputs[0]), floats({1, 2}, {-1, 1}), 1e-3), "");
   EXPECT_EQ(difference(outcome.outputs[1], floats({1, 1}, {2})), "");
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::provider_test {
@@ -61,7 +62,7 @@ Tensor convolve(PluginSession& session) {
   SingleNodeGraph node("Conv", 11);
   node.input(random_floats({1, 16, 40, 40}, 1)).constant(random_floats({16, 16, 3, 3}, 2)).output();
   const Outcome outcome = session.run(node);
-  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  EXPECT_THAT(outcome, IsOk());
   return outcome.ok() ? outcome.outputs[0] : Tensor();
 }
 
@@ -80,7 +81,7 @@ TEST(CpuProvider, CanBeUnloadedAndLoadedAgain) {
     convolve(session);
     SingleNodeGraph regex("RegexFullMatch", 20);
     regex.input(strings({1}, {"a"})).output().attribute("pattern", std::string("a*"));
-    EXPECT_TRUE(session.run(regex).ok());  // its library must not leak
+    EXPECT_THAT(session.run(regex), IsOk());  // its library must not leak
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/microsoft/microsoft_node.h"
 
 namespace ephost::test::fused_test {
@@ -245,7 +246,7 @@ TEST(SkipNormalizations, NormalizeTheSum) {
         const Outcome outcome = run_microsoft(
             is_simplified ? "SkipSimplifiedLayerNormalization" : "SkipLayerNormalization", inputs,
             {{"epsilon", 0.125F}}, 4);
-        ASSERT_TRUE(outcome.ok()) << outcome.message;
+        ASSERT_THAT(outcome, IsOk());
         EXPECT_EQ(difference(outcome.outputs[0], from_doubles(shape, expected.y), 1e-4, 1e-5), "");
         EXPECT_EQ(
             difference(outcome.outputs[1], from_doubles({2, 3, 1}, expected.means), 1e-4, 1e-5),
@@ -319,7 +320,7 @@ TEST(EmbedLayerNormalization, LooksUpAddsAndNormalizes) {
       inputs.push_back(tensor<int32_t>({1, 3}, position_ids));
     }
     const Outcome outcome = run_microsoft("EmbedLayerNormalization", inputs, {}, 3);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     EXPECT_EQ(difference(outcome.outputs[0], from_doubles({2, 3, 8}, expected.y), 1e-4, 1e-4), "");
     EXPECT_EQ(values_of<int32_t>(outcome.outputs[1]),
               (has_all ? std::vector<int32_t>{2, 3} : std::vector<int32_t>{0, 0}));

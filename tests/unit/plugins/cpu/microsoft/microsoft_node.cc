@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tests/support/status_matchers.h"
+
 namespace ephost::test {
 namespace {
 
@@ -166,7 +168,7 @@ Outcome run_microsoft(const std::string& op_type, const Arguments& inputs,
 Tensor run_microsoft_one(const std::string& op_type, const Arguments& inputs,
                          const Attributes& attributes) {
   Outcome outcome = run_microsoft(op_type, inputs, attributes);
-  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  EXPECT_THAT(outcome, IsOk());
   return outcome.ok() ? outcome.outputs[0] : Tensor();
 }
 

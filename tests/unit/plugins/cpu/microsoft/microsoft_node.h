@@ -1,5 +1,5 @@
-// microsoft_node.h: runs nodes of com.microsoft as a host would: with the defaults of the plugin's
-// definitions, and with the types that its inference functions find.
+// microsoft_node.h: runs of nodes of com.microsoft as a host would: with the defaults of the
+// plugin's definitions, and with the types that its inference functions find.
 #pragma once
 
 #include <limits>

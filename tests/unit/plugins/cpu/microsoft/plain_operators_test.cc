@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/microsoft/attention/plain_attention.h"
 
 namespace ephost::test::plain_operators_test {
@@ -212,7 +213,8 @@ TEST(QAttention, IsAttentionOfWhatTheBytesStandFor) {
       "Attention",
       {decode<uint8_t>(x, {0.01F}, {120}), decode<int8_t>(w, scales, zeros), bias, mask, past},
       attributes, 2);
-  ASSERT_TRUE(actual.ok() && expected.ok()) << actual.message << expected.message;
+  ASSERT_THAT(actual, IsOk());
+  ASSERT_THAT(expected, IsOk());
   for (const std::size_t i : {0U, 1U}) {
     EXPECT_EQ(difference(actual.outputs[i], expected.outputs[i], 1e-4, 1e-5), "") << i;
   }
@@ -265,7 +267,7 @@ TEST(DynamicQuantizeLstm, RoundsXAndTheStateToBytes) {
       {x, w, r, bias, std::nullopt, std::nullopt, std::nullopt, std::nullopt, floats({1}, {0.01F}),
        tensor<int8_t>({1}, {3}), floats({1}, {0.02F}), tensor<int8_t>({1}, {-5})},
       {{"hidden_size", int64_t{2}}}, 3);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[0], from_doubles({4, 1, 1, 2}, y), 1e-4, 1e-5), "");
   EXPECT_EQ(difference(outcome.outputs[1], from_doubles({1, 1, 2}, h), 1e-4, 1e-5), "");
   EXPECT_EQ(difference(outcome.outputs[2], from_doubles({1, 1, 2}, c), 1e-4, 1e-5), "");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/microsoft/microsoft_node.h"
 
 namespace ephost::test::products_test {
@@ -184,7 +185,7 @@ TEST(QGemm, BroadcastsCInBothDimensionsAndWantsBothParametersOfY) {
   EXPECT_EQ(infer_microsoft("QGemm", half).code, EPH_INVALID_GRAPH);
 }
 
-// ---- Of a few bits ------------------------------------------------------------------------------
+// ---- Weights of few bits ------------------------------------------------------------------------
 
 struct BitsCase {
   int64_t bits, block;
@@ -289,7 +290,7 @@ TEST(MatMulNBits, RefusesWhatItDoesNotSupportBeforeItIsClaimed) {
     return attributes;
   };
   const Attributes plain = with({{"block_size", int64_t{16}}});
-  EXPECT_TRUE(run_microsoft("MatMulNBits", small_bits(), plain).ok());
+  EXPECT_THAT(run_microsoft("MatMulNBits", small_bits(), plain), IsOk());
   Arguments inputs = small_bits();
   inputs.push_back(std::nullopt);
   inputs.push_back(tensor<int32_t>({16}, std::vector<int32_t>(16, 0)));

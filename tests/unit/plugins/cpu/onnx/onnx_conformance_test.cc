@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/onnx/onnx_node_test.h"
 #include "tests/unit/plugins/cpu/tensor_matcher.h"
 
@@ -49,7 +50,7 @@ class OnnxConformance : public ::testing::Test {
   }
 
   static void expect_outputs(const OnnxNodeTest& test, const Outcome& outcome) {
-    ASSERT_TRUE(outcome.ok()) << test.name << ": " << outcome.message;
+    ASSERT_THAT(outcome, IsOk()) << test.name;
     for (std::size_t i = 0; i < test.expected.size(); ++i) {
       if (!test.expected[i]) continue;
       EXPECT_EQ(difference(outcome.outputs[i], *test.expected[i]), "")

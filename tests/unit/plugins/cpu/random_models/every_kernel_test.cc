@@ -161,13 +161,13 @@ RandomNode EveryKernel::start(const onnx::OpSchema& schema, int64_t number, Dice
   return number < std::ssize(nodes) ? nodes[static_cast<std::size_t>(number)] : dice.pick(nodes);
 }
 
-// Compares outputs about which the model states nothing with what was inferred about them.
+// Compares outputs about which the model declares nothing with what was inferred about them.
 void expect_inferred(const RandomModel& random, const Session& session,
                      const Result<std::vector<Value>>& outputs) {
   const auto& stated = random.model.graph().output();
   for (int i = 0; i < stated.size(); ++i) {
     const ValueDescription& inferred = session.outputs()[static_cast<std::size_t>(i)];
-    // Of element types that the version does not have, nothing is inferred.
+    // Nothing is inferred for element types that the version does not have.
     if (stated[i].has_type() || inferred.element_type == ElementType::kUndefined) continue;
     EXPECT_THAT(outputs.status().message(),
                 ::testing::Not(::testing::HasSubstr("\"" + inferred.name + "\" came out as")));

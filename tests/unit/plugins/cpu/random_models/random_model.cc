@@ -230,7 +230,7 @@ RandomModel make_model(const RandomNode& node, const onnx::OpSchema& schema, int
   for (int i = 0; i < tested.output_size(); ++i) {
     if (tested.output(i).empty()) continue;
     tested.set_output(i, "y" + std::to_string(i));
-    // Some outputs are not read, and for some the model states type and shape.
+    // Some outputs are not read, and for some the model declares type and shape.
     if (graph.output_size() > 0 && dice.one_in(6)) continue;
     onnx::ValueInfoProto& output = *graph.add_output();
     output.set_name(tested.output(i));

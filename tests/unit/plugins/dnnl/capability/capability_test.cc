@@ -112,7 +112,7 @@ TEST(DnnlCapability, DeclinesAShapeThatTheOperatorDoesNotGive) {
   FakeGraph graph;
   const uint32_t x = graph.add_input("x", {2, 3});
   graph.add("Relu", {x}, {3, 2});
-  EXPECT_EQ(reason_for_last(graph), "the model states shape [3, 2], the operator gives [2, 3]");
+  EXPECT_EQ(reason_for_last(graph), "the model declares shape [3, 2], the operator gives [2, 3]");
 }
 
 TEST(DnnlCapability, DeclinesVersionsThatItDoesNotKnow) {

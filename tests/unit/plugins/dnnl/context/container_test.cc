@@ -159,7 +159,7 @@ TEST(Container, KnowsWhichPartitionsHoldForAnyNumberOfRows) {
   EXPECT_TRUE(container.load("rows").has_open_rows);
   EXPECT_FALSE(container.load("static").has_open_rows);
   EXPECT_THAT(refusal(written({{"a", &other.recipe, &none, true}})),
-              HasSubstr("a vector is no tensor of rows"));
+              HasSubstr("a vector is not a tensor of rows"));
 }
 
 // The payload with another index and a matching checksum, as a forger would write it.

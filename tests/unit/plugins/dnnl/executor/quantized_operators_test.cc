@@ -127,7 +127,7 @@ class QuantizedNet {
   float step_for(double low, double high) {
     return static_cast<float>(std::max(high - low, 1e-3) / 255 * real(0.8, 1.5));
   }
-  // Of the step that was chosen last; now and then any, so that much saturates.
+  // A zero point for the step that was chosen last; now and then any, so that much saturates.
   int64_t zero_point_for(double low) {
     if (integer(0, 3) == 0) return least() + integer(0, 255);
     return least() + std::min<int64_t>(std::lround(-low / step_), 255);
@@ -289,7 +289,7 @@ TEST(QuantizedOperators, FloatSumsAreQuantisedAsTheyAreStored) {
     const Shape shape = {2, q.integer(1, 9), q.integer(1, 30)};
     const uint32_t x = q.input(shape), w = q.weights({shape[2], shape[2]}, 1);
     const uint32_t product = q.quantized(net.add("MatMul", {x, w}));
-    const double inherited = 1.2 * q.step();  // GELU is no steeper
+    const double inherited = 1.2 * q.step();  // the slope of GELU is at most that
     const uint32_t sum = net.add("Add", {product, net.weights({shape[2]})});
     const uint32_t y =
         net.add("Transpose", {net.gelu(sum)}, {{"perm", std::vector<int64_t>{1, 0, 2}}});

@@ -149,7 +149,7 @@ TEST(RowProducts, RefuseOtherInputsAndOutputs) {
   EXPECT_THAT(refusal(&product, [](Recipe& recipe) { recipe.outputs[0].shape = {24}; }),
               HasSubstr("the output is not the last product"));
   EXPECT_THAT(refusal(&product, [](Recipe& recipe) { recipe.inputs[0].shape = {24}; }),
-              HasSubstr("a vector is no tensor of rows"));
+              HasSubstr("a vector is not a tensor of rows"));
   EXPECT_THAT(refusal(&product, [](Recipe& recipe) { recipe.ops[0].failed_primitives = 1; }),
               HasSubstr("is not a product of rows"));
 }

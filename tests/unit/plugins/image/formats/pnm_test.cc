@@ -38,9 +38,8 @@ TEST(Pnm, ScalesSamplesToBytes) {
 TEST(Pnm, RefusesDamagedFiles) {
   EXPECT_EQ(refusal(file_of("P2 1")), "the PNM image is truncated");
   EXPECT_EQ(refusal(file_of("P2 1 x")), "the PNM image has text instead of a number");
-  EXPECT_EQ(refusal(file_of("P2 1 1 0 0")), "the PNM image states 0 as its largest sample");
-  EXPECT_EQ(refusal(file_of("P5 1 1 65536 00")),
-            "the PNM image states 65536 as its largest sample");
+  EXPECT_EQ(refusal(file_of("P2 1 1 0 0")), "the PNM image gives 0 as its largest sample");
+  EXPECT_EQ(refusal(file_of("P5 1 1 65536 00")), "the PNM image gives 65536 as its largest sample");
   EXPECT_EQ(refusal(file_of("P2 99999999999 1 1 0")),
             "the PNM image has a number that is too large");
   EXPECT_EQ(refusal(file_of("P1 1 1 2")), "the PNM image has a pixel that is neither 0 nor 1");

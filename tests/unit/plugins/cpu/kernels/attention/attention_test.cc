@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::attention_test {
@@ -166,7 +167,7 @@ TEST_P(AttentionOperator, FollowsItsFormula) {
     if (opset < 24 && !test.valid.empty()) continue;
     for (const int32_t type : {EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE}) {
       const Outcome outcome = run(type, opset);
-      ASSERT_TRUE(outcome.ok()) << outcome.message;
+      ASSERT_THAT(outcome, IsOk());
       for (std::size_t i = 0; i < 4; ++i) {
         const Tensor wanted =
             type == EPH_ELEMENT_DOUBLE ? to_double_tensor(expected[i]) : expected[i];

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::elementwise_test {
@@ -318,7 +319,7 @@ Tensor run_stated(const std::string& op_type, const std::vector<Tensor>& inputs,
   for (const Tensor& input : inputs) graph.input(input);
   graph.output(output);
   Outcome outcome = cpu_session().run(graph);
-  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  EXPECT_THAT(outcome, IsOk());
   return outcome.ok() ? outcome.outputs[0] : Tensor();
 }
 

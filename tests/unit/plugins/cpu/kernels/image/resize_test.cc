@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::resize_test {
@@ -129,7 +130,7 @@ TEST(Resize, PassesOverAxesInTheMiddle) {
   // Linear in one dimension: each line along the middle axis on its own.
   const Tensor x = random_floats({3, 5, 70}, 1);
   const Outcome outcome = resize(13, x, {}, {3, 10, 70}, {{"mode", kLinear}});
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   const std::vector<double> from = as_doubles(x);
   std::vector<double> expected;
   for (int64_t i = 0; i < 3 * 10 * 70; ++i) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::sampling_test {
@@ -93,7 +94,7 @@ TEST(GridSample, InterpolatesInManyDimensions) {
       EXPECT_EQ(outcome.code, EPH_NOT_IMPLEMENTED);
       continue;
     }
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     EXPECT_EQ(difference(outcome.outputs[0], floats(y_shape, expected), 1e-4, 1e-4), "") << rank;
   }
 }
@@ -110,12 +111,12 @@ TEST(GridSample, PadsByItsMode) {
   EXPECT_THAT(sample("zeros"),
               Gives(std::vector<Tensor>{floats({1, 1, 5}, {0, 0.5F, 1.5F, 0, 0})}));
   const Outcome border = sample("border");
-  ASSERT_TRUE(border.ok()) << border.message;
+  ASSERT_THAT(border, IsOk());
   const auto bordered = values_of<float>(border.outputs[0]);
   EXPECT_EQ(std::vector<float>(bordered.begin(), bordered.begin() + 4),
             (std::vector<float>{1, 1, 1.5F, 4}));
   const Outcome reflection = sample("reflection");
-  ASSERT_TRUE(reflection.ok()) << reflection.message;
+  ASSERT_THAT(reflection, IsOk());
   const auto reflected = values_of<float>(reflection.outputs[0]);
   EXPECT_FLOAT_EQ(reflected[0], 2.5F + 0.5F);  // -2.5 -> 1.5
   EXPECT_FLOAT_EQ(reflected[1], 1.5F);
@@ -252,7 +253,7 @@ TEST(MaxUnpool, UndoesMaxPool) {
   const Tensor x = random_floats({2, 3, 6, 8}, 1, 1, 2);
   const Attributes window = {{"kernel_shape", Shape{2, 2}}, {"strides", Shape{2, 2}}};
   const Outcome pooled = run_node("MaxPool", 12, {x}, window, 2);
-  ASSERT_TRUE(pooled.ok()) << pooled.message;
+  ASSERT_THAT(pooled, IsOk());
   const Tensor restored = run_one("MaxUnpool", 11, {pooled.outputs[0], pooled.outputs[1]}, window);
   EXPECT_EQ(restored.shape, x.shape);
   EXPECT_EQ(difference(run_one("MaxPool", 12, {restored}, window), pooled.outputs[0]), "");

@@ -3,6 +3,7 @@
 // for several instruction sets.
 #include <algorithm>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::equal_columns_test {
@@ -38,7 +39,7 @@ std::vector<Tensor> results(const std::string& op_type, const std::vector<Tensor
   with_constant.input(inputs[0]).constant(inputs[1]).output();
   for (const auto& [name, value] : attributes) with_constant.attribute(name, value);
   Outcome outcome = cpu_session().run(with_constant);
-  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  EXPECT_THAT(outcome, IsOk());
   return {run_one(op_type, 13, inputs, attributes), outcome.ok() ? outcome.outputs[0] : Tensor()};
 }
 

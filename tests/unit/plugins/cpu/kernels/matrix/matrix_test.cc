@@ -1,6 +1,7 @@
 // MatMul and Gemm against a product in double.
 #include <functional>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::matrix_test {
@@ -68,7 +69,7 @@ TEST_P(MatMul, AgreesWithTheReference) {
       node.state(stated).input(a).output(expected);
       constant ? node.constant(b) : node.input(b);
       const Outcome outcome = cpu_session().run(node);
-      ASSERT_TRUE(outcome.ok()) << outcome.message;
+      ASSERT_THAT(outcome, IsOk());
       EXPECT_EQ(difference(outcome.outputs[0], expected, 1e-4, 1e-4), "");
     }
   }
@@ -157,7 +158,7 @@ void expect_reference(const GemmCase& test) {
   node.input(a).constant(b).constant(c).output(expected);
   for (const auto& [name, value] : attributes) node.attribute(name, value);
   const Outcome outcome = cpu_session().run(node);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[0], expected, 1e-4, 1e-4), "");
   EXPECT_EQ(difference(run_one("Gemm", 13, {a, b, c}, attributes), expected, 1e-4, 1e-4), "");
   const Tensor wide = run_one(

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::data_movement_test {
@@ -93,7 +94,7 @@ TEST(Split, TakesSizesFromAttributeOrInputAndOmitsUnwantedParts) {
   SingleNodeGraph node("Split", 13);
   node.input(x).input(ints({4, 1})).skip_output().output();
   const Outcome outcome = cpu_session().run(node);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[1], floats({1}, {5})), "");
 }
 
@@ -168,7 +169,7 @@ TEST(ReshapingOperators, CopyNothingWhereTheMemoryIsShared) {
     ASSERT_NE(kernel, nullptr) << outcome.message;
     ASSERT_EQ(kernel->info().alias_count, 1U) << op_type;
     const Outcome shared = kernel->run(eph_slot_pair{0, 0});
-    ASSERT_TRUE(shared.ok());
+    ASSERT_THAT(shared, IsOk());
     EXPECT_EQ(difference(shared.outputs[0], counting({2, 3})), "");
   }
 }
@@ -328,12 +329,12 @@ TEST(ShapeOperators, SliceTheShapeAndCountElements) {
 TEST(DataMovement, TakesHugeShapesWithoutElements) {
   const int64_t huge = int64_t{1} << 40;
   const Tensor x = floats({0, huge, huge}, {});
-  EXPECT_TRUE(run_node("Transpose", 13, {x}).ok());
-  EXPECT_TRUE(run_node("Concat", 13, {x, x}, {{"axis", int64_t{1}}}).ok());
-  EXPECT_TRUE(run_node("Split", 13, {x}, {{"axis", int64_t{1}}}, 2).ok());
-  EXPECT_TRUE(run_node("Slice", 13, {x, ints({5}), ints({9}), ints({1})}).ok());
-  EXPECT_TRUE(run_node("Add", 14, {x, x}).ok());
-  EXPECT_TRUE(run_node("ReduceSum", 13, {x, ints({2})}).ok());
+  EXPECT_THAT(run_node("Transpose", 13, {x}), IsOk());
+  EXPECT_THAT(run_node("Concat", 13, {x, x}, {{"axis", int64_t{1}}}), IsOk());
+  EXPECT_THAT(run_node("Split", 13, {x}, {{"axis", int64_t{1}}}, 2), IsOk());
+  EXPECT_THAT(run_node("Slice", 13, {x, ints({5}), ints({9}), ints({1})}), IsOk());
+  EXPECT_THAT(run_node("Add", 14, {x, x}), IsOk());
+  EXPECT_THAT(run_node("ReduceSum", 13, {x, ints({2})}), IsOk());
 }
 
 }  // namespace

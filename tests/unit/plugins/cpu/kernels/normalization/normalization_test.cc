@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::normalization_test {
@@ -196,7 +197,7 @@ TEST(LayerNormalization, NormalisesAndGivesItsStatistics) {
   });
   const Outcome outcome =
       run_node("LayerNormalization", 17, {x, scale, bias}, {{"axis", int64_t{-2}}}, 3);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[0], expected, 1e-4, 1e-5), "");
   EXPECT_EQ(difference(outcome.outputs[1], from_doubles({3, 1, 1}, means), 1e-5, 1e-6), "");
   EXPECT_EQ(difference(outcome.outputs[2], from_doubles({3, 1, 1}, deviations), 1e-5, 1e-6), "");

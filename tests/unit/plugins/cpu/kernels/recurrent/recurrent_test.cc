@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::recurrent_test {
@@ -214,7 +215,7 @@ TEST_P(RecurrentOperators, FollowTheirFormulas) {
                                        expected(reference.y_h, last),
                                        expected(reference.y_c, last)};
   const auto check = [&](const Outcome& outcome, int32_t type) {
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
       const Tensor wanted = type == EPH_ELEMENT_DOUBLE ? to_double_tensor(outputs[i]) : outputs[i];
       EXPECT_EQ(difference(outcome.outputs[i], wanted, 1e-4, 1e-5), "") << "output " << i;
@@ -290,15 +291,15 @@ TEST(RecurrentKernels, TakeEmptyInputs) {
   const Tensor w = random_floats({1, 2, 3}, 1);
   const Tensor r = random_floats({1, 2, 2}, 2);
   const Outcome no_steps = run_node("RNN", 14, {floats({0, 1, 3}, {}), w, r}, {}, 2);
-  ASSERT_TRUE(no_steps.ok()) << no_steps.message;
+  ASSERT_THAT(no_steps, IsOk());
   EXPECT_EQ(difference(no_steps.outputs[1], floats({1, 1, 2}, {0, 0})), "");
   const Outcome no_batch = run_node("RNN", 14, {floats({2, 0, 3}, {}), w, r}, {}, 2);
-  ASSERT_TRUE(no_batch.ok()) << no_batch.message;
+  ASSERT_THAT(no_batch, IsOk());
   EXPECT_EQ(no_batch.outputs[0].shape, (Shape{2, 1, 0, 2}));
   const Outcome no_input = run_node(
       "RNN", 14, {floats({1, 1, 0}, {}), floats({1, 2, 0}, {}), r, floats({1, 4}, {1, 2, 0, 0})},
       {}, 2);
-  ASSERT_TRUE(no_input.ok()) << no_input.message;
+  ASSERT_THAT(no_input, IsOk());
   EXPECT_EQ(difference(no_input.outputs[1], floats({1, 1, 2}, {0.7615942F, 0.9640276F})), "");
 }
 

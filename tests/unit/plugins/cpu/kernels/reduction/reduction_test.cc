@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::reduction_test {
@@ -186,7 +187,7 @@ TEST(TopK, AgreesWithSorting) {
   const std::vector<float> numbers = values_of<float>(x);
   for (const int64_t k : {1, 5, 499, 500}) {
     const Outcome outcome = run_node("TopK", 11, {x, ints({k})}, {}, 2);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     const std::vector<float> found = values_of<float>(outcome.outputs[0]);
     for (std::ptrdiff_t row = 0; row < 3; ++row) {
       std::vector<float> sorted(numbers.begin() + row * 500, numbers.begin() + (row + 1) * 500);
@@ -209,7 +210,7 @@ TEST(TopK, GivesOnlyIndicesIfOnlyTheyAreWanted) {
   SingleNodeGraph node("TopK", 11);
   node.input(floats({2, 2}, {1, 2, 4, 3})).input(ints({1})).skip_output().output();
   const Outcome outcome = cpu_session().run(node);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[1], tensor<int64_t>({2, 1}, {1, 0})), "");
 }
 

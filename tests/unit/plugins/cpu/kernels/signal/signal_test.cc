@@ -2,6 +2,7 @@
 #include <cmath>
 #include <complex>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::signal_test {
@@ -144,7 +145,7 @@ TEST(MelWeights, StayInsideTheSpectrum) {
         {scalar(bands), scalar(length), scalar(rate), floats({}, {low}), floats({}, {high})});
   };
   // Beyond half of the sample rate.
-  EXPECT_TRUE(run(4, 8, 100, 0, 1e6F).ok());
+  EXPECT_THAT(run(4, 8, 100, 0, 1e6F), IsOk());
   EXPECT_THAT(run(4, 8, 0, 0, 10), Refuses(EPH_INVALID_ARGUMENT, "sample_rate 0 is not positive"));
   EXPECT_THAT(run(4, 8, 100, -1, 10),
               Refuses(EPH_INVALID_ARGUMENT, "lower_edge_hertz is negative"));

@@ -1,6 +1,7 @@
 // Operators in training: BatchNormalization with the statistics of the batch, Dropout with a seed.
 #include <cmath>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::training_test {
@@ -51,7 +52,7 @@ TEST_F(BatchNormalizationTraining, NormalisesByTheBatchAndMovesTheRunningStatist
   for (const int32_t version : {14, 15, 25}) {
     const Outcome outcome = run_node("BatchNormalization", version, inputs,
                                      {{"training_mode", int64_t{1}}, {"momentum", 0.75F}}, 3);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     EXPECT_EQ(difference(outcome.outputs[0], from_doubles(x.shape, y), 1e-4, 1e-5), "");
     EXPECT_EQ(difference(outcome.outputs[1], moved(old_mean, mean), 1e-4, 1e-5), "");
     EXPECT_EQ(difference(outcome.outputs[2], moved(old_variance, variance), 1e-4, 1e-5), "");
@@ -60,7 +61,7 @@ TEST_F(BatchNormalizationTraining, NormalisesByTheBatchAndMovesTheRunningStatist
 
 TEST_F(BatchNormalizationTraining, GivesTheBatchsStatisticsBeforeVersion14) {
   const Outcome outcome = run_node("BatchNormalization", 9, inputs, {{"momentum", 0.75F}}, 5);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[0], from_doubles(x.shape, y), 1e-4, 1e-5), "");
   EXPECT_EQ(difference(outcome.outputs[2], moved(old_variance, variance), 1e-4, 1e-5), "");
   EXPECT_EQ(difference(outcome.outputs[3], from_doubles({3}, mean), 1e-4, 1e-5), "");
@@ -80,7 +81,7 @@ TEST(DropoutTraining, DropsAboutTheRatioAndScalesTheRest) {
   const Tensor x = floats({100, 100}, std::vector<float>(10000, 3));
   const Outcome outcome =
       run_node("Dropout", 13, {x, floats({}, {0.25F}), bools({}, {1})}, {{"seed", int64_t{7}}}, 2);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   const auto mask = values_of<uint8_t>(outcome.outputs[1]);
   const auto y = values_of<float>(outcome.outputs[0]);
   int kept = 0;

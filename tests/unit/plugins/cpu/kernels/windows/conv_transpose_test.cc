@@ -1,4 +1,5 @@
 // ConvTranspose and Col2Im against loops that follow one product at a time.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::conv_transpose_test {
@@ -82,7 +83,7 @@ TEST_P(ConvTranspose, AgreesWithTheReference) {
     const auto node = make_node("ConvTranspose", 11, {x, weights, bias}, attributes);
     node->state(stated);
     const Outcome outcome = cpu_session().run(*node);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     EXPECT_EQ(difference(outcome.outputs[0], expected, 1e-4, 1e-5), "");
   }
   EXPECT_EQ(

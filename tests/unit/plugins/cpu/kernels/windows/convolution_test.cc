@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::convolution_test {
@@ -123,7 +124,7 @@ TEST_P(Conv, AgreesWithTheReference) {
       ASSERT_NE(kernel, nullptr) << outcome.message;
       for (int repeat = 0; repeat < 2; ++repeat) {
         const Outcome run = kernel->run();
-        ASSERT_TRUE(run.ok()) << run.message;
+        ASSERT_THAT(run, IsOk());
         EXPECT_EQ(difference(run.outputs[0], expected, 1e-4, 1e-4), "") << constant;
       }
       // Kernels with static shapes need no scratch memory: they use the planned workspace.
@@ -224,7 +225,7 @@ TEST_P(Pooling, AgreesWithTheReference) {
   attributes.emplace_back("ceil_mode", int64_t{test.ceil});
   EXPECT_EQ(difference(run_one("MaxPool", 12, {x}, attributes), pool(test, x, true, false)), "");
   const Outcome indexed = run_node("MaxPool", 12, {x}, attributes, 2);
-  ASSERT_TRUE(indexed.ok()) << indexed.message;
+  ASSERT_THAT(indexed, IsOk());
   EXPECT_EQ(difference(indexed.outputs[0], pool(test, x, true, false)), "");
   const std::vector<float> from = values_of<float>(x);
   const std::vector<float> found = values_of<float>(indexed.outputs[0]);

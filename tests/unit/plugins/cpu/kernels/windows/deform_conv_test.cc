@@ -2,6 +2,7 @@
 // displaced position.
 #include <cmath>
 
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test::deform_conv_test {
@@ -71,7 +72,7 @@ TEST(DeformConv, InterpolatesAtDisplacedElements) {
   node.input(x).input(weights).input(offsets).skip_input().input(mask).output();
   node.attribute("offset_group", int64_t{2});
   const Outcome outcome = cpu_session().run(node);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   EXPECT_EQ(difference(outcome.outputs[0], from_doubles({1, 3, 4, 5}, y), 1e-4, 1e-5), "");
 }
 

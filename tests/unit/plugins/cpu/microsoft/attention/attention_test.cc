@@ -1,4 +1,5 @@
 // Attention and MultiHeadAttention of com.microsoft against plain loops in double.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/microsoft/attention/plain_attention.h"
 
 namespace ephost::test::attention_test {
@@ -86,7 +87,7 @@ TEST(MultiHeadAttention, AppendsToThePast) {
   const Outcome outcome = run_microsoft(
       "MultiHeadAttention", {q, k, v, std::nullopt, std::nullopt, std::nullopt, past_k, past_v},
       {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}}, 3);
-  ASSERT_TRUE(outcome.ok()) << outcome.message;
+  ASSERT_THAT(outcome, IsOk());
   expect_equal(outcome.outputs[0],
                attend(split(q, 2), keys, values, 0.5, [](int64_t, int64_t, int64_t t, int64_t j) {
                  return j > 4 + t ? kHidden : 0;
@@ -188,7 +189,7 @@ TEST(ProjectedAttention, ProjectsAndAttends) {
     const Tensor mask = tensor<int32_t>({2, 7}, {1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1});
     const Outcome outcome =
         run_microsoft("Attention", {x, weights, bias, mask, past}, {{"num_heads", int64_t{2}}}, 2);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     expect_equal(outcome.outputs[0],
                  attend(heads(0, 8), keys, values, 0.5, [](int64_t b, int64_t, int64_t, int64_t j) {
                    return (b == 0 ? j == 2 : j == 0) ? -10000.0 : 0.0;

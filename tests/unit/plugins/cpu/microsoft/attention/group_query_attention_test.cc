@@ -1,4 +1,5 @@
 // GroupQueryAttention and RotaryEmbedding of com.microsoft against plain loops in double.
+#include "tests/support/status_matchers.h"
 #include "tests/unit/plugins/cpu/microsoft/attention/plain_attention.h"
 
 namespace ephost::test::group_query_attention_test {
@@ -73,7 +74,7 @@ TEST(MicrosoftRotaryEmbedding, RefusesPositionsOutOfRangeAndUnsupportedAttribute
   const auto at = [&](int64_t position) {
     return run_unchecked("RotaryEmbedding", {x, tensor<int64_t>({1}, {position}), cache, cache});
   };
-  EXPECT_TRUE(at(2).ok());
+  EXPECT_THAT(at(2), IsOk());
   for (const int64_t position : {int64_t{-1}, int64_t{3}, int64_t{INT64_MAX}, INT64_MIN}) {
     EXPECT_EQ(at(position).code, EPH_INVALID_ARGUMENT) << position;
   }
@@ -156,7 +157,7 @@ struct GroupQuery {
                                            {"local_window_size", window},
                                            {"softcap", static_cast<float>(softcap)}},
                                           3);
-    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    ASSERT_THAT(outcome, IsOk());
     expect_equal(outcome.outputs[0], expected);
     expect_equal(outcome.outputs[1], to_tensor(all_k));
     expect_equal(outcome.outputs[2], to_tensor(all_v));
@@ -239,7 +240,7 @@ TEST(GroupQueryAttention, RefusesWhatItDoesNotSupport) {
     attributes.insert(attributes.end(), extra.begin(), extra.end());
     return run_microsoft("GroupQueryAttention", inputs, attributes);
   };
-  EXPECT_TRUE(run({}).ok());
+  EXPECT_THAT(run({}), IsOk());
   EXPECT_THAT(run({{"local_window_size", int64_t{0}}}),
               Refuses(EPH_NOT_IMPLEMENTED, "local_window_size=0 is neither -1 nor positive"));
   EXPECT_THAT(run({{"smooth_softmax", int64_t{1}}}),
@@ -263,7 +264,7 @@ TEST(GroupQueryAttention, RefusesLengthsOutOfRange) {
          tensor<int32_t>({static_cast<int64_t>(last.size())}, last), tensor<int32_t>({1}, {total})},
         {{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}});
   };
-  EXPECT_TRUE(run({4, 2}, 5).ok());
+  EXPECT_THAT(run({4, 2}, 5), IsOk());
   EXPECT_THAT(run({5, 2}, 5), Refuses(EPH_INVALID_ARGUMENT, "seqlens_k 5 is out of range"));
   EXPECT_THAT(run({-1, 2}, 5), Refuses(EPH_INVALID_ARGUMENT, "seqlens_k -1 is out of range"));
   EXPECT_THAT(run({4, 2}, 6), Refuses(EPH_INVALID_ARGUMENT, "total_sequence_length 6"));
