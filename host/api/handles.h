@@ -60,7 +60,7 @@ template <class Body>
   }
 }
 
-// A value of the caller's, which is released with release().
+// A value of the caller, which is released with release().
 [[nodiscard]] inline ephost_value* new_handle(Value value) {
   return new ephost_value{.value = std::move(value)};
 }
@@ -78,7 +78,7 @@ template <class Body>
   return static_cast<LoggingLevel>(std::min(stated - 1, int32_t{EPHOST_LOG_FATAL}));
 }
 
-// A text of the caller's, which is released with release_text.
+// A text of the caller, which is released with release_text.
 [[nodiscard]] Status give_text(std::string_view text, char** out_text);
 
 // Fills in what the caller's record has room for. The struct_size of `from` says how much that is.
@@ -97,7 +97,7 @@ template <class C>
                     given->struct_size, type)};
 }
 
-// A record of the caller's with all fields; those that its struct_size does not cover, or all if it
+// A record of the caller with all fields; those that its struct_size does not cover, or all if it
 // is null, are zero.
 template <class C>
 [[nodiscard]] C adopt_record(const C* given) {

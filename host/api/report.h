@@ -124,7 +124,7 @@ struct ReportHead {
   Arena* arena;
 };
 
-// A report of the caller's: `fill(arena, record)` fills it in.
+// A report of the caller: `fill(arena, record)` fills it in.
 template <class C, class Fill>
 [[nodiscard]] const C* new_report(const Fill& fill) {
   struct Report {

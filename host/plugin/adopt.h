@@ -79,7 +79,7 @@ Status check_stride(uint64_t stride, const CallSite& from, std::string_view arra
 Status check_within_stride(const void* record, uint64_t stride, const CallSite& from,
                            std::string_view name);
 
-// An entry of an array of the plugin's: a copy, as `adopt` makes it, and the plugin's own record.
+// An entry of an array of the plugin: a copy, as `adopt` makes it, and the plugin's own record.
 template <class Record>
 struct AdoptedRecord {
   Record copy = {};
@@ -108,7 +108,7 @@ template <class Record>
   return adopted;
 }
 
-// Fills the fields of `out`, a record of the plugin's, that its struct_size covers completely, and
+// Fills the fields of `out`, a record of the plugin, that its struct_size covers completely, and
 // sets its struct_size to the smaller of its own and the host's. EPH_INVALID_ARGUMENT where it is
 // null, or its struct_size absurd.
 template <class Record>

@@ -87,7 +87,7 @@ class DefinitionReader {
 
   [[nodiscard]] Status check_domain(const OperatorDefinition& definition) const {
     if (!onnx_io::is_plugin_domain(definition.domain)) {
-      return broken("is of a domain of ONNX's or of the host's, where plugins define nothing");
+      return broken("is in a domain of ONNX or of the host, where plugins define nothing");
     }
     if (definition.domain == "com.microsoft" && definition.op_type == "EPContext") {
       return broken("is of an operator whose meaning the host defines");

@@ -14,7 +14,7 @@ namespace ephost::bridge {
 
 // Empty if the plugin does not offer the extension. The inference functions keep the plugin loaded.
 // EP_FAIL if the plugin fails, or if a definition makes no sense: a null pointer, an absurd count
-// or text, a domain of ONNX's, a version below 1, two definitions of one version, a default of
+// or text, a domain of ONNX, a version below 1, two definitions of one version, a default of
 // another kind. The message names plugin, operator and what is wrong.
 [[nodiscard]] Result<std::vector<onnx_io::OperatorDefinition>> read_operators(
     const std::shared_ptr<const plugin::LoadedPlugin>& plugin);

@@ -318,18 +318,18 @@ void check_bound_outputs(const Subject& subject, Report& report) {
     if (!is_bound) continue;
     const Status status = session->run(*binding);
     if (!status.ok()) {
-      report.fail(formatted("{} fails with outputs in memory of the caller's: {}", sample.name,
+      report.fail(formatted("{} fails with outputs in memory of the caller: {}", sample.name,
                             status.message()),
                   "write outputs where they are prepared");
       continue;
     }
     if (const auto difference = find_difference(binding->outputs(), *expected)) {
-      report.fail(formatted("{} gives another result in memory of the caller's: {}", sample.name,
+      report.fail(formatted("{} gives another result in memory of the caller: {}", sample.name,
                             *difference),
                   "write every element of the outputs where they are prepared");
     }
     if (std::ranges::any_of(kept, [](const auto& memory) { return memory->is_damaged(); })) {
-      report.fail(formatted("{} writes beside an output in memory of the caller's", sample.name),
+      report.fail(formatted("{} writes beside an output in memory of the caller", sample.name),
                   "write no more than the bytes of the output");
     }
   }

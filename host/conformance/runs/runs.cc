@@ -29,7 +29,7 @@ constexpr std::array kRunChecks = {
           "Numbers that are not finite fail no run and leave nothing behind", Level::kBasic,
           seconds(120), &check_special_numbers},
     Check{25, 9, "bound-outputs",
-          "Outputs in memory of the caller's are written there and no further", Level::kBasic,
+          "Outputs in memory of the caller are written there and no further", Level::kBasic,
           seconds(120), &check_bound_outputs},
     Check{25, 10, "inner-values",
           "Random graphs give what their operators define where all values are outputs",

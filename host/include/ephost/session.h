@@ -40,7 +40,7 @@ class IoBinding {
     return detail::take_status(
         detail::api().session->bind_input(handle(), name.c_str(), value.handle()));
   }
-  // Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
+  // Binds memory of the caller for an output. An output that isn't bound gets memory at the first
   // run, which later runs overwrite while its shape stays and no input lies in it. A run never
   // writes what it reads: an output in memory of an input, or at an address that its type does not
   // admit, is copied there in the end. A run fails with INVALID_ARGUMENT where two outputs are

@@ -1,5 +1,5 @@
 // Operators that ONNX Runtime writes in domain ai.onnx when it saves an optimised model, although
-// no opset of ONNX's has them. Internal to opset18_25.cc.
+// no opset of ONNX has them. Internal to opset18_25.cc.
 #pragma once
 
 #include <onnx/defs/schema.h>

@@ -24,7 +24,7 @@ namespace ephost::session {
 // do. INVALID_ARGUMENT for a value that is not a tensor.
 [[nodiscard]] Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& options);
 
-// A view of memory of the application's, which has to outlive it. `where`, such as "in the model",
+// A view of memory of the application, which has to outlive it. `where`, such as "in the model",
 // names it in the report of a crash.
 [[nodiscard]] graph::Blob lent_blob(std::span<const std::byte> bytes, const std::string& where);
 

@@ -1,4 +1,4 @@
-// The outputs of a binding, which stay from run to run: in memory of the caller's where that was
+// The outputs of a binding, which stay from run to run: in memory of the caller where that was
 // bound, and else in what the first run allocates.
 #pragma once
 

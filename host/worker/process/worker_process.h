@@ -38,7 +38,7 @@ struct Ending {
   int value = 0;
   std::string reason;
   std::string report;  // what its crash handler left, printable, at most a few lines; often empty
-  // A file of the application's was truncated while the worker had it mapped, and it died of that.
+  // A file of the application was truncated while the worker had it mapped, and it died of that.
   bool is_applications = false;
 };
 
@@ -52,7 +52,7 @@ struct WorkerOptions {
   std::chrono::milliseconds start_limit{30'000};
   // How long an ended worker may take to exit before it is killed.
   std::chrono::milliseconds grace{2'000};
-  // Called once by a thread of the host's if the worker ends although the host did not end it,
+  // Called once by a thread of the host if the worker ends although the host did not end it,
   // after the calls that wait for it were woken, and before the last worker's object is gone. It
   // may take its time, and must not throw. Empty: failures are not reported.
   std::function<void(const Ending&)> on_failure;

@@ -121,7 +121,7 @@ class ServedCalls {
   Status load(const wire::Load& load, wire::Loaded& out);
   void load_operators(wire::Loaded& out);
 
-  // Answers a call of a slot of the plugin's. Most slots need no code of their own (served_slot.h).
+  // Answers a call of a slot of the plugin. Most slots need no code of their own (served_slot.h).
   template <auto Member>
   void serve(const Call& call, wire::Answer& out);
   void infer(const Call& call, wire::Answer& out);

@@ -1,4 +1,4 @@
-// A graph of the host's as the plugin sees it: from the message that it came with, and from what is
+// A graph of the host as the plugin sees it: from the message that it came with, and from what is
 // asked of the host where that has only a part of it.
 #pragma once
 

@@ -13,7 +13,7 @@ enum class PlainForm : uint32_t {
   kNone,         // a value without content, or of a kind without data
   kUnallocated,  // an output that the computation allocates
   kShared,       // a region, and an offset in it
-  kAddress,      // in another memory: an address of the worker's
+  kAddress,      // in another memory: an address of the worker
   kStructured,   // strings, sequences, maps, sparse tensors: Request.values, by the index `offset`
 };
 

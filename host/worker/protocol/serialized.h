@@ -13,7 +13,7 @@
 
 namespace ephost::worker {
 
-// The largest message of a worker's, and the most fields of it. Two bytes make an object of some
+// The largest message of a worker, and the most fields of it. Two bytes make an object of some
 // hundred bytes.
 inline constexpr size_t kMaxFromWorker = kMaxFromWorkerBytes;
 inline constexpr size_t kMostEntries = size_t{1} << 20;
@@ -24,7 +24,7 @@ inline constexpr size_t kContentPiece = size_t{4} << 20;
 [[nodiscard]] Result<std::string> serialized(const google::protobuf::MessageLite& message,
                                              std::string_view what, size_t most);
 
-// Before a message of a worker's is parsed: that it keeps to these bounds. EP_FAIL: "`what` of 20
+// Before a message of a worker is parsed: that it keeps to these bounds. EP_FAIL: "`what` of 20
 // bytes; it may have 16".
 [[nodiscard]] Status check_incoming(std::string_view bytes, std::string_view what);
 

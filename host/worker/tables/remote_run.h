@@ -21,7 +21,7 @@
 
 namespace ephost::worker {
 
-// What the host knows of a computation of a worker's.
+// What the host knows of a computation of a worker.
 struct RunFacts {
   uint64_t computation = 0;
   uint64_t workspace_bytes = 0;

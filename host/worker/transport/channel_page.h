@@ -36,7 +36,7 @@ inline constexpr uint32_t kSleeping = 0x100;
 enum class MessagePlace : uint32_t {
   kSocket = 0,  // a packet
   kPage = 1,    // ChannelPage::message
-  kLong = 2,    // ChannelPage::long_message; only of a worker's
+  kLong = 2,    // ChannelPage::long_message; only of a worker
 };
 
 struct alignas(64) ChannelPage {

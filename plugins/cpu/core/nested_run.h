@@ -10,7 +10,7 @@
 
 namespace ephost_cpu {
 
-// A dense tensor in memory of the caller's; `shape` is borrowed.
+// A dense tensor in memory of the caller; `shape` is borrowed.
 [[nodiscard]] eph_value make_tensor_view(const void* data, const Dims& shape, int32_t element_type);
 
 struct OuterOutputs {};

@@ -125,7 +125,7 @@ class QLinearReduceMean final : public InFloat {
       : InFloat(context, make_part("ReduceMean", 13, context, false), false) {}
 };
 
-// The attribute `opset` says which Softmax of ONNX's it is: up to 12, all dimensions from the axis
+// The attribute `opset` says which Softmax of ONNX it is: up to 12, all dimensions from the axis
 // on count as one.
 constexpr int64_t kSoftmaxOfOneAxis = 13;
 

@@ -28,7 +28,7 @@ struct LayoutFields {
   dnnl_dims_t inner_block_dims = {};   // which dimension each of them divides
   bool has_extra = false;              // data beside the elements
 
-  // What else determines the layout, in a form of the library's that can be compared: of formats
+  // What else determines the layout, in a form of the library that can be compared: of formats
   // without blocks, and of extra data.
   std::string rest;
 };

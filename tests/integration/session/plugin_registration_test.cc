@@ -155,7 +155,9 @@ TEST_F(PluginRegistration, GoesOnWhileSessionsAreCreated) {
   do {
     auto session = create();
     EXPECT_TRUE(session.ok() || session.status().code() == StatusCode::kNotFound);
-    if (session.ok()) EXPECT_THAT(test::run(*session), IsOk());
+    if (session.ok()) {
+      EXPECT_THAT(test::run(*session), IsOk());
+    }
     EXPECT_GE(environment_.plugins().size(), 2U);
   } while (!is_ending);
   registering.join();

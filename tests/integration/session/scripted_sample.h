@@ -82,7 +82,9 @@ inline std::filesystem::path save(const TempDirectory& folder, const graph::Mode
   std::filesystem::path path = folder / name;
   const auto exported = onnx_io::export_model(model, {.external_file_name = weights});
   EXPECT_THAT(exported, IsOk());
-  if (exported.ok()) EXPECT_THAT(exported->write(path), IsOk());
+  if (exported.ok()) {
+    EXPECT_THAT(exported->write(path), IsOk());
+  }
   return path;
 }
 

@@ -200,7 +200,9 @@ Status refusal_after(const fs::path& context, const std::function<void(graph::Gr
   change(model.graph);
   const auto exported = onnx_io::export_model(model);
   EXPECT_THAT(exported, IsOk());
-  if (exported.ok()) EXPECT_THAT(exported->write(context), IsOk());
+  if (exported.ok()) {
+    EXPECT_THAT(exported->write(context), IsOk());
+  }
   SessionOptions options = scripted();
   options.add_config_entry("session.disable_model_compile", "1");
   return Session::create(scripted_environment(), context, options).status();

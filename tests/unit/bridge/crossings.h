@@ -22,7 +22,7 @@ enum class Way {
   kOffered,         // a table that may be null: then the extension is not offered
   kFilledByPlugin,  // the host's own record, as the plugin leaves it
   kFilledByHost,    // the plugin's own record
-  kArray,           // frozen records in an array of the plugin's
+  kArray,           // frozen records in an array of the plugin
   kFromHost,        // a plugin only reads it
   kHandle,          // starts with its table, which has a crossing of its own
   kElsewhere,       // has tests of its own, named at the specialisation

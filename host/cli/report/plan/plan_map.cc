@@ -132,7 +132,7 @@ std::vector<std::string> memory_notes(const GraphPlan& plan) {
   const auto add = [&](uint64_t count, std::string_view text) {
     if (count > 0) notes.push_back(counted(count, "value") + std::string(text));
   };
-  add(outputs, " outside of blocks: outputs, in memory of the caller's or of the run.");
+  add(outputs, " outside of blocks: outputs, in memory of the caller or of the run.");
   add(open, " outside of blocks: the size is known at run time only.");
   add(unplanned, " outside of blocks: of known size, but allocated when computed.");
   uint64_t weights = 0;

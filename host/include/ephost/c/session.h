@@ -243,7 +243,7 @@ typedef struct ephost_session_api {
   /* NOT_FOUND for an unknown name; INVALID_ARGUMENT for another type or shape than the model's. */
   ephost_status* (*bind_input)(ephost_binding* binding, const char* name,
                                const ephost_value* value);
-  /* Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
+  /* Binds memory of the caller for an output. An output that isn't bound gets memory at the first
    * run, which later runs overwrite while its shape stays and no input lies in it. A run never
    * writes what it reads: an output in memory of an input, or at an address that its type does not
    * admit, is copied there in the end. A run fails with INVALID_ARGUMENT where two outputs are

@@ -101,11 +101,11 @@ typedef struct ephost_value_api {
    * OUT_OF_MEMORY where memory runs out. */
   ephost_status* (*create_tensor)(int32_t element_type, const int64_t* shape, uint64_t rank,
                                   ephost_value** out_value);
-  /* A tensor over memory of the application's, which must hold exactly the bytes of the shape
+  /* A tensor over memory of the application, which must hold exactly the bytes of the shape
    * (INVALID_ARGUMENT otherwise). Where its type does not admit elements at this address, what
    * reads it makes a copy first. `release` is called with `context` when the tensor is not used any
-   * more, on the thread that gave it up last; without it, the memory must outlive the tensor
-   * and everything that was made of it. After a failure it is not called. */
+   * more, on the thread that gave it up last; without it, the memory must outlive the tensor and
+   * everything that was made of it. After a failure it is not called. */
   ephost_status* (*create_tensor_with_data)(int32_t element_type, const int64_t* shape,
                                             uint64_t rank, void* data, uint64_t byte_size,
                                             void (*release)(void* context), void* context,

@@ -47,7 +47,7 @@ ephost_status* give_status(const Function& function) noexcept {
   }
 }
 
-// A record of the application's with all defaults.
+// A record of the application with all defaults.
 template <class Record>
 Record sized() {
   Record record = {};

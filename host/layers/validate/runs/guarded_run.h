@@ -40,7 +40,7 @@ class GuardedRun : public eph_run {
   };
   // Borrows the host's run, and what the computation has stated.
   GuardedRun(eph_run* inner, const Declared& declared, Memory memory);
-  // Changes nothing of the host's: its outputs have their types, shapes and memory already.
+  // Changes nothing of the host: its outputs have their types, shapes and memory already.
   GuardedRun(eph_run* inner, const Declared& declared, Memory memory, Repetition repetition);
   GuardedRun(const GuardedRun&) = delete;
   GuardedRun& operator=(const GuardedRun&) = delete;

@@ -1,6 +1,6 @@
 /*
  * operators.h: the optional interface "ephost.operators/1", which a plugin offers to the host
- * through get_extension of its eph_plugin_api. It defines operators in domains of the vendor's: the
+ * through get_extension of its eph_plugin_api. It defines operators in domains of the vendor: the
  * host then checks nodes with them as it checks those of ONNX, knows the types and shapes of their
  * outputs, and can explain what is wrong with a node. Without it, nodes of an unknown domain pass
  * unchecked, and their outputs have no known type unless the model declares it.

@@ -137,7 +137,9 @@ TEST_F(IsolationTest, TheUserGrantsFilesToAPluginInASandbox) {
     const Environment faulty = test::scripted_environment(test::fixture_directory("faulty"));
     auto session = Session::create(faulty, model_, options);
     EXPECT_THAT(session, IsOk());
-    if (session.ok()) EXPECT_THAT(test::run(*session), IsOk());
+    if (session.ok()) {
+      EXPECT_THAT(test::run(*session), IsOk());
+    }
     return std::filesystem::exists(marks / "mark");
   };
   EXPECT_FALSE(leaves_mark(asking("sandbox")));

@@ -148,7 +148,9 @@ TEST_F(RunAsyncTest, CallsEachOfManyCallbacksOnce) {
                               });
         EXPECT_THAT(started, IsOk());
         const bool runs_too = i % 10 == 0;
-        if (runs_too) EXPECT_THAT(session.run(input(1)), IsOk());
+        if (runs_too) {
+          EXPECT_THAT(session.run(input(1)), IsOk());
+        }
       }
     });
   }

@@ -126,7 +126,7 @@ TEST(OperatorDefinitions, RefuseDomainsOfOnnxAndOfTheHost) {
   for (const std::string domain : {"ai.onnx", "ai.onnx.ml", "ai.onnx.training", "ephost.opset"}) {
     eph_operator_def definition = plain_definition();
     definition.domain = {domain.data(), domain.size()};
-    EXPECT_THAT(refusal(definition), HasSubstr("is of a domain of ONNX's or of the host's"));
+    EXPECT_THAT(refusal(definition), HasSubstr("is in a domain of ONNX or of the host"));
   }
   eph_operator_def definition = plain_definition();
   definition.domain = EPH_STRING("com.microsoft");
