@@ -29,11 +29,8 @@ std::set<std::string> all_values(const PreparedModel& prepared) {
 Status open_again(const ReadSource& read, ModelSource& source) {
   source.path = read.path;
   source.bytes = read.bytes;
+  EPHOST_RETURN_IF_ERROR(read.check_unchanged());
   if (read.bytes) return Status::ok_status();
-  if (read.has_changed()) {
-    return Status(StatusCode::kFail, formatted("{} has changed since the session was created",
-                                               quote(read.path.native())));
-  }
   EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(read.path));
   source.file = std::make_shared<const MappedFile>(std::move(file));
   return Status::ok_status();
