@@ -81,6 +81,7 @@ Result<onnx_io::ExportOptions> StagedOutput::make_export_options() {
       .external_file_name = options_.external_initializers_file_name,
       .placement = [this](std::string_view name,
                           const graph::Tensor& tensor) { return place(name, tensor); },
+      .marks_inferred_types = true,
       .large_alignment = options_.initializer_alignment};
   if (options_.destination != Destination::kFile) return export_options;
   std::error_code error;
