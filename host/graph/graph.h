@@ -71,6 +71,8 @@ inline constexpr uint32_t kNoInitializer = std::numeric_limits<uint32_t>::max();
 struct Value {
   std::string name;  // unique in its graph
   ValueType type;
+  // What the model itself states of the type, as opposed to what was inferred; null if nothing.
+  std::shared_ptr<const ValueType> declared;
   NodeId producer = kNoNode;
   std::vector<NodeId> consumers;  // ascending, unique, including implicit uses and kept_constants
   // Index into Graph::initializers. A graph input may have one too (its default, which a caller can

@@ -108,8 +108,8 @@ class Serializer {
   }
 
   void put(const Value& value) {
-    // Producer and consumers follow from the nodes.
-    const auto& [name, type, producer, consumers, initializer, outer, is_graph_input,
+    // Producer and consumers follow from the nodes; who says what the type is makes no difference.
+    const auto& [name, type, declared, producer, consumers, initializer, outer, is_graph_input,
                  is_graph_output] = value;
     put(name);
     put(type);

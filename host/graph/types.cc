@@ -89,6 +89,12 @@ ElementType content_element(const ValueType& type) {
   return type.nested ? content_element(*type.nested) : ElementType::kUndefined;
 }
 
+bool operator==(const ValueType& a, const ValueType& b) {
+  const bool same_nested =
+      a.nested && b.nested ? *a.nested == *b.nested : a.nested == nullptr && b.nested == nullptr;
+  return a.kind == b.kind && a.element == b.element && a.shape == b.shape && same_nested;
+}
+
 std::string to_string(const ValueType& type, std::span<const std::string> symbols) {
   const auto nested = [&] { return type.nested ? to_string(*type.nested, symbols) : "?"; };
   switch (type.kind) {

@@ -57,6 +57,8 @@ struct ValueType {
   std::shared_ptr<const ValueType> nested;        // of sequence, optional and a map's values
 };
 
+[[nodiscard]] bool operator==(const ValueType& a, const ValueType& b);
+
 // The element type of a tensor, of the tensors in a sequence or optional, or of a map's keys.
 [[nodiscard]] ElementType content_element(const ValueType& type);
 

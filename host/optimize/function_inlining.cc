@@ -57,8 +57,9 @@ class Inliner {
       if (value.outer != kNoValue) {
         ids[id] = value.outer;
       } else {
-        ids[id] = graph_.add_value(
-            {.name = names_.make(around_, value.name), .type = std::move(value.type)});
+        ids[id] = graph_.add_value({.name = names_.make(around_, value.name),
+                                    .type = std::move(value.type),
+                                    .declared = std::move(value.declared)});
       }
     }
     return ids;

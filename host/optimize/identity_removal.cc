@@ -91,17 +91,22 @@ class Removal {
   }
 
   void replace(ValueId gone, ValueId kept) {
-    refine(graph_.values[kept].type, graph_.values[gone].type);
+    refine(graph_.values[kept], graph_.values[gone]);
     stands_for_[gone] = kept;
     keep_values_[gone] = false;
   }
 
-  static void refine(graph::ValueType& known, const graph::ValueType& other) {
-    if (known.kind == graph::ValueKind::kUnknown) {
-      known = other;
-    } else if (known.kind == other.kind && known.element == other.element && !known.shape) {
-      known.shape = other.shape;
+  static void refine(graph::Value& known, const graph::Value& other) {
+    graph::ValueType& type = known.type;
+    if (type.kind == graph::ValueKind::kUnknown) {
+      type = other.type;
+    } else if (type.kind == other.type.kind && type.element == other.type.element && !type.shape) {
+      type.shape = other.type.shape;
+    } else {
+      return;
     }
+    // What is declared about a value inside the graph says nothing about an output of the model.
+    if (!known.is_graph_output) known.declared = other.declared;
   }
 
   void rewrite() {

@@ -127,14 +127,6 @@ void Program::align_constants() {
   }
 }
 
-const graph::ValueType* Program::declared_output(graph::ValueId id) const {
-  const std::vector<graph::ValueId>& outputs = graph().outputs;
-  for (size_t i = 0; i < parts_.declared_outputs.size(); ++i) {
-    if (outputs[i] == id) return &parts_.declared_outputs[i];
-  }
-  return nullptr;
-}
-
 void Program::forget_patterns() const {
   patterns_.clear();
   for (const std::unique_ptr<HostOperator>& one : parts_.host_operators) {

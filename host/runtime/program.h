@@ -50,8 +50,7 @@ class Program {
     // The locations other than host memory, and the constants there.
     std::vector<DeviceLocation> devices;
     DeviceConstants device_constants;
-    // The types that the model itself declares for its outputs; borrowed, empty for a body.
-    std::span<const graph::ValueType> declared_outputs;
+    bool is_body = false;  // of a node, as opposed to the model's main graph
     // Receives the values that do not come out as planned; may be null; borrowed.
     ShapeContradictions* contradictions = nullptr;
   };
@@ -62,8 +61,7 @@ class Program {
 
   [[nodiscard]] const graph::Graph& graph() const { return *parts_.graph; }
   [[nodiscard]] std::span<const std::string> symbols() const { return parts_.symbols; }
-  // What the model itself declares about an output of its own; null for any other value.
-  [[nodiscard]] const graph::ValueType* declared_output(graph::ValueId id) const;
+  [[nodiscard]] bool is_body() const { return parts_.is_body; }
   // Null if they are not collected.
   [[nodiscard]] ShapeContradictions* contradictions() const { return parts_.contradictions; }
   [[nodiscard]] std::span<const plan::Step> steps() const { return parts_.execution.steps; }

@@ -41,8 +41,9 @@ class ShapeContradictions {
   Status last_;
 };
 
-// Why a value cannot be `what`, which its type does not admit: INVALID_GRAPH. `admits` says it of
-// any type. Notes the value, unless the model declares it as an output of its own.
+// Why a value cannot be `what`, which its type does not admit: INVALID_GRAPH, which says whether
+// the model declares that type or it was inferred. `admits` says it of any type. Notes the value,
+// unless the model declares it as an output of its own.
 [[nodiscard]] Status refuse_value(const Program& program, graph::ValueId id,
                                   const std::string& what,
                                   const std::function<bool(const graph::ValueType&)>& admits);

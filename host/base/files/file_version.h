@@ -20,6 +20,11 @@ struct FileVersion {
   int64_t opened = 0;
   bool is_steady = false;  // see host/base/files/steady_file.h; false for small files
 
+  // Whether both are the same version of the same file.
+  [[nodiscard]] bool is_same(const FileVersion& other) const {
+    return device == other.device && inode == other.inode && size == other.size &&
+           modified == other.modified && changed == other.changed;
+  }
   // The version that `info`, which must have been queried just now, describes.
   [[nodiscard]] static FileVersion of(const struct ::stat& info);
 };

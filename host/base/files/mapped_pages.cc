@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/named_ranges.h"
 #include "host/base/shared_memory.h"
 #include "host/base/text.h"
@@ -59,14 +60,16 @@ SharedRegionPtr share(uintptr_t begin, const Mapping& mapping) {
   FileDescriptor file(::open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info = {};
   if (!file.is_open() || ::fstat(file.get(), &info) != 0) return nullptr;
-  const FileVersion now = FileVersion::of(info);
-  const FileVersion& then = mapping.file;
-  const bool is_same = now.device == then.device && now.inode == then.inode &&
-                       now.size == then.size && now.modified == then.modified &&
-                       now.changed == then.changed;
-  if (!is_same) return nullptr;
+  if (!FileVersion::of(info).is_same(mapping.file)) return nullptr;
   const std::span bytes(reinterpret_cast<std::byte*>(begin), mapping.end - begin);
   return SharedRegions::add(bytes, std::move(file), 0, SharedAccess::kRead);
+}
+
+// The version of the file that the name leads to.
+std::optional<FileVersion> version_at(const std::filesystem::path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileVersion::of(info);
 }
 
 }  // namespace
@@ -98,6 +101,34 @@ std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes) {
     return std::nullopt;
   }
   return MappedRange{mapping->second.file, address_of(bytes) - mapping->first, bytes.size()};
+}
+
+bool OpenedFile::is_there() const {
+  const std::optional<FileVersion> now = version_at(path);
+  return now && now->is_same(version);
+}
+
+std::optional<OpenedFile> find_mapped_file(std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mappings().mutex);
+  const auto* mapping = mapping_around(address_of(bytes));
+  if (mapping == nullptr) return std::nullopt;
+  return OpenedFile{mapping->second.path, mapping->second.file};
+}
+
+Status check_unchanged(std::span<const std::byte> bytes) {
+  const std::optional<OpenedFile> opened = find_mapped_file(bytes);
+  if (!opened) return Status::ok_status();
+  const std::optional<FileVersion> now = version_at(opened->path);
+  const FileVersion& then = opened->version;
+  const bool is_this_file = now && now->device == then.device && now->inode == then.inode;
+  return is_this_file && !now->is_same(then) ? changed_meanwhile(opened->path)
+                                             : Status::ok_status();
+}
+
+Status changed_meanwhile(const std::filesystem::path& path) {
+  return {StatusCode::kFail,
+          formatted("{} was changed or replaced after it had been read; create the session again",
+                    quote(path.native()))};
 }
 
 void remove_mapping(std::span<const std::byte> bytes) noexcept {

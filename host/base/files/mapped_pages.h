@@ -2,6 +2,8 @@
 // of pages that can be read from disk again. Safe from any thread.
 #pragma once
 
+#include <ephost/status.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +24,25 @@ struct MappedRange {
 
 // Returns where the bytes lie in a MappedFile, if they lie in one.
 [[nodiscard]] std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes);
+
+// A file by its name and the version that was opened.
+struct OpenedFile {
+  std::filesystem::path path;
+  FileVersion version;
+
+  // Whether the name leads to that version by now.
+  [[nodiscard]] bool is_there() const;
+};
+
+// The MappedFile in which the bytes lie; nothing if they lie in none.
+[[nodiscard]] std::optional<OpenedFile> find_mapped_file(std::span<const std::byte> bytes);
+
+// For bytes that are about to be read once more. FAIL if they lie in a MappedFile that was changed
+// in place, or truncated, since it was opened; one that was replaced by another file is as it was.
+[[nodiscard]] Status check_unchanged(std::span<const std::byte> bytes);
+
+// FAIL, for a file that is not what it was when it was opened.
+[[nodiscard]] Status changed_meanwhile(const std::filesystem::path& path);
 
 // Makes the MappedFile in which the bytes lie a region that other processes can read. Nothing, if
 // they lie in none, or if its path leads to another file, or another version of it, by now.

@@ -7,6 +7,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
 #include "host/context/read/loader.h"
 #include "host/context/write/output_files.h"
@@ -80,6 +81,7 @@ Result<onnx_io::ExportOptions> StagedOutput::make_export_options() {
       .external_file_name = options_.external_initializers_file_name,
       .placement = [this](std::string_view name,
                           const graph::Tensor& tensor) { return place(name, tensor); },
+      .marks_inferred_types = true,
       .large_alignment = options_.initializer_alignment};
   if (options_.destination != Destination::kFile) return export_options;
   std::error_code error;
@@ -100,6 +102,8 @@ Result<onnx_io::Placement> StagedOutput::place(std::string_view name, const grap
     EPHOST_ASSIGN_OR_RETURN(placement, options_.place_initializer(name, tensor));
   }
   placements_.emplace(&tensor, placement);
+  const std::optional<MappedRange> read = find_mapped_range(tensor.data.bytes);
+  if (tensor.external != nullptr && read) read_versions_.emplace(tensor.external->path, read->file);
   return placement;
 }
 
@@ -109,6 +113,11 @@ Status StagedOutput::open_originals(const std::map<std::string, std::filesystem:
   for (const auto& [location, path] : originals) {
     EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, *options_.file_system));
     const auto owner = std::make_shared<const MappedFile>(std::move(file));
+    const std::optional<OpenedFile> now = find_mapped_file(owner->bytes());
+    const auto read = read_versions_.find(path);
+    if (now && read != read_versions_.end() && !now->version.is_same(read->second)) {
+      return changed_meanwhile(path);
+    }
     originals_.emplace(location, graph::Blob{owner->bytes(), owner});
     metadata.originals[location] = {.hash = content_checksum(owner->bytes()),
                                     .size = owner->bytes().size()};

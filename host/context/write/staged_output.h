@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/files/file_version.h"
 #include "host/context/metadata.h"
 #include "host/context/write/payload_sink.h"
 #include "host/context/write/writer.h"
@@ -59,7 +60,8 @@ class StagedOutput {
   const WriteOptions& options_;
   std::span<StagedPayload> payloads_;
   std::unordered_map<const graph::Tensor*, onnx_io::Placement> placements_;
-  std::map<std::string, graph::Blob> originals_;  // content, by location
+  std::map<std::string, graph::Blob> originals_;                // content, by location
+  std::map<std::filesystem::path, FileVersion> read_versions_;  // of external data of the source
   std::optional<PayloadSink> initializers_;
   std::optional<PayloadSink> model_file_;  // Destination::kFile
   graph::Blob model_bytes_;                // otherwise

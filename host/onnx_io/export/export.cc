@@ -98,7 +98,7 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
   EPHOST_ASSIGN_OR_RETURN(ExternalLayout layout, lay_out_initializers(model.graph, options));
 
   MessageWriter writer;
-  encode_model(model, layout, writer);
+  encode_model(model, layout, options.marks_inferred_types, writer);
   result.model.size = writer.size();
   if (result.model.size > kMaxModelBytes) {
     return Status(StatusCode::kFail,
@@ -108,7 +108,7 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
                                         : "; name an external file for its initializers"));
   }
   writer.begin_writing();
-  encode_model(model, layout, writer);
+  encode_model(model, layout, options.marks_inferred_types, writer);
   assert(writer.size() == result.model.size);
   result.model.parts = std::move(writer).take_parts();
   result.originals = std::move(layout.originals);

@@ -8,6 +8,7 @@
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/import/version_wrappers.h"
+#include "host/onnx_io/opsets/opset18_25_fields.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -62,8 +63,13 @@ Length length_around(bool is_large) { return is_large ? Length::kWide : Length::
 
 class Encoder {
  public:
-  Encoder(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer)
-      : model_(model), layout_(layout), out_(writer), wrappers_(model) {}
+  Encoder(const graph::Model& model, const ExternalLayout& layout, bool marks_inferred,
+          MessageWriter& writer)
+      : model_(model),
+        layout_(layout),
+        marks_inferred_(marks_inferred),
+        out_(writer),
+        wrappers_(model) {}
 
   void model() {
     const bool has_functions = !model_.functions.empty() || !wrappers_.all().empty();
@@ -274,7 +280,10 @@ class Encoder {
   void value_info(uint32_t field, const Value& value, std::string_view name) {
     out_.message(field, Length::kNarrow, [&] {
       out_.bytes(1, name);
-      if (value.type.kind != ValueKind::kUnknown) type(2, value.type);
+      if (value.type.kind == ValueKind::kUnknown) return;
+      type(2, value.type);
+      const bool is_inferred = value.declared == nullptr || !(*value.declared == value.type);
+      if (marks_inferred_ && is_inferred) entry(4, kTypeKey, kInferredType);
     });
   }
 
@@ -332,6 +341,7 @@ class Encoder {
 
   const graph::Model& model_;
   const ExternalLayout& layout_;
+  const bool marks_inferred_;
   MessageWriter& out_;
   VersionWrappers wrappers_;
 };
@@ -356,8 +366,9 @@ Status check_level(const Graph& graph, const ValueNames* enclosing) {
 
 }  // namespace
 
-void encode_model(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer) {
-  Encoder(model, layout, writer).model();
+void encode_model(const graph::Model& model, const ExternalLayout& layout, bool marks_inferred,
+                  MessageWriter& writer) {
+  Encoder(model, layout, marks_inferred, writer).model();
 }
 
 Status check_capture_names(const Graph& graph) { return check_level(graph, nullptr); }

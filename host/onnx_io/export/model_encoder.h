@@ -8,8 +8,9 @@
 
 namespace ephost::onnx_io {
 
-// Encodes the fields of the model.
-void encode_model(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer);
+// Encodes the fields of the model; `marks_inferred`: see ExportOptions::marks_inferred_types.
+void encode_model(const graph::Model& model, const ExternalLayout& layout, bool marks_inferred,
+                  MessageWriter& writer);
 
 // ONNX captures values by name: returns INVALID_GRAPH if a subgraph has a value of its own whose
 // name is that of a value that it captures.

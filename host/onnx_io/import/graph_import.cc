@@ -145,6 +145,7 @@ class LevelImporter {
       EPHOST_ASSIGN_OR_RETURN(type, declared_type(info, "graph input"));
       // A run gives its dense form to the operators.
       if (type.kind == graph::ValueKind::kSparseTensor) type.kind = graph::ValueKind::kTensor;
+      if (!is_inferred(info)) declare(graph_.values[id]);
       graph_.inputs.push_back(id);
     }
     return Status::ok_status();
@@ -261,8 +262,15 @@ class LevelImporter {
                                    graph::to_string(value.type, context_.symbols.names())));
     } else {
       value.type = std::move(merged);
+      if (!is_inferred(info)) declare(value);
     }
     return Status::ok_status();
+  }
+
+  // Before anything is inferred.
+  static void declare(Value& value) {
+    if (value.type.kind == graph::ValueKind::kUnknown) return;
+    value.declared = std::make_shared<const graph::ValueType>(value.type);
   }
 
   Status add_outputs(const onnx::GraphProto& proto) {

@@ -192,17 +192,6 @@ Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
   return model;
 }
 
-void forget_shapes(graph::Graph& graph, const std::set<std::string>& open, bool is_body) {
-  for (graph::Value& value : graph.values) {
-    const bool is_interface = !is_body && (value.is_graph_input || value.is_graph_output);
-    if (is_interface || value.is_constant() || !open.contains(value.name)) continue;
-    value.type = without_shape(value.type);
-  }
-  for (graph::Node& node : graph.nodes) {
-    graph::for_each_subgraph(node, [&](graph::Graph& body) { forget_shapes(body, open, true); });
-  }
-}
-
 // The external data in the given folder, or else in the folder of `file`, which is null for a model
 // from memory.
 ExternalData find_external_data(const MappedFile* file, const ImportOptions& options) {
@@ -223,10 +212,6 @@ Result<Model> import_from(const graph::Blob& bytes, const MappedFile* file,
     EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes, read));
     read.notes = std::move(notes).take();
     if (options.align_initializers) align_initializers(model);
-    if (!options.open_shapes.empty()) forget_shapes(model.graph, options.open_shapes, false);
-    for (const graph::ValueId output : model.graph.outputs) {
-      read.declared_outputs.push_back(model.graph.values[output].type);
-    }
     if (options.infer_shapes) {
       for (std::string& note : infer_shapes(model, options.cancellation, options.open_shapes)) {
         read.notes.push_back(std::move(note));

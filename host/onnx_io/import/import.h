@@ -47,9 +47,8 @@ struct ImportOptions {
   DimensionOverrides dimension_overrides = {};
   // Take the place of the model's; their data is borrowed and shared as the Blobs say.
   GivenInitializers initializers = {};
-  // The names of values, in any graph of the model, whose shapes were found to be wrong: what is
-  // declared about them inside the model is not believed, and nothing is inferred. The inputs and
-  // outputs of the model keep what it declares.
+  // The names of values, in any graph of the model, whose shapes were found to be wrong: inference
+  // forgets them.
   std::set<std::string> open_shapes = {};
   // Returns CANCELLED or DEADLINE_EXCEEDED once cancellation is requested.
   Cancellation cancellation = {};
@@ -61,8 +60,6 @@ struct ImportReport {
   std::vector<std::string> notes;
   // One sentence for each override of a dimension, and each given initializer, that has no effect.
   std::vector<std::string> without_effect;
-  // The types that the model itself declares for its outputs, in their order.
-  std::vector<graph::ValueType> declared_outputs;
   // The given initializers that have taken the place of the model's.
   std::map<std::string, graph::Tensor> given_initializers;
   // The input as it lies in memory: the model's bytes, and the content of each file of external

@@ -78,7 +78,7 @@ struct Shared {
   }
 
   [[nodiscard]] bool is_open(const Value& value) const {
-    return !open_shapes.empty() && open_shapes.contains(value.name);
+    return is_open_shape(open_shapes, value.name);
   }
 
   // Domain, type and overload.
@@ -455,10 +455,24 @@ void LevelInference::propagate_shape_data(const Node& node, const NodeFacts& fac
   }
 }
 
+void forget_shapes(Graph& graph, const std::set<std::string>& open, bool is_body) {
+  if (open.empty()) return;
+  for (Value& value : graph.values) {
+    const bool is_interface = !is_body && (value.is_graph_input || value.is_graph_output);
+    if (is_interface && value.declared != nullptr) continue;
+    if (value.is_constant() || !is_open_shape(open, value.name)) continue;
+    value.type = without_shape(value.type);
+  }
+  for (Node& node : graph.nodes) {
+    graph::for_each_subgraph(node, [&](Graph& body) { forget_shapes(body, open, true); });
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation,
                                       const std::set<std::string>& open_shapes) {
+  forget_shapes(model.graph, open_shapes, false);
   Shared shared(model, cancellation, open_shapes);
   LevelInference(shared, model.graph, nullptr).run();
   return std::move(shared.notes).take();
@@ -467,6 +481,7 @@ std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& c
 Result<std::vector<std::string>> infer_shapes(graph::Model& model, const PluginOperators& operators,
                                               const Cancellation& cancellation,
                                               const std::set<std::string>& open_shapes) {
+  forget_shapes(model.graph, open_shapes, false);
   Shared shared(model, cancellation, open_shapes);
   shared.operators = &operators;
   LevelInference(shared, model.graph, nullptr).run();

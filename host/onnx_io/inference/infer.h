@@ -14,11 +14,18 @@
 
 namespace ephost::onnx_io {
 
+// In a set of the names of values whose shapes are not believed: those of all values.
+inline const std::string kEveryShape;
+[[nodiscard]] inline bool is_open_shape(const std::set<std::string>& open,
+                                        const std::string& value) {
+  return !open.empty() && (open.contains(value) || open.contains(kEveryShape));
+}
+
 // Refines Value::type in the graph and its subgraphs. Where the model declares something else, what
-// is inferred wins, with a note. The shapes of values with a name in `open_shapes` stay as they
-// are. A node that cannot be inferred (unknown operator, newer opset, inconsistent shapes) leaves
-// its outputs unchanged and adds a note naming it. The graph must pass `check_graph`. Once it is
-// cancelled, the remaining types stay unchanged.
+// is inferred wins, with a note. The shapes of values with a name in `open_shapes` are forgotten,
+// except for what inputs and outputs of the model declare. A node that cannot be inferred (unknown
+// operator, newer opset, inconsistent shapes) leaves its outputs unchanged and adds a note naming
+// it. The graph must pass `check_graph`. Once it is cancelled, the remaining types stay unchanged.
 std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation = {},
                                       const std::set<std::string>& open_shapes = {});
 

@@ -3,11 +3,13 @@
 #include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ephost::onnx_io {
 namespace {
 
+constexpr int kValueMetadata = 4;
 constexpr int kNodeOverload = 8;
 constexpr int kNodeMetadata = 9;
 constexpr int kFunctionOverload = 13;
@@ -82,6 +84,12 @@ Metadata metadata_of(const onnx::NodeProto& node) {
     metadata.emplace_back(entry.key(), entry.value());
   }
   return metadata;
+}
+
+bool is_inferred(const onnx::ValueInfoProto& value) {
+  return std::ranges::any_of(find_metadata(value, kValueMetadata), [](const auto& entry) {
+    return entry.key() == kTypeKey && entry.value() == kInferredType;
+  });
 }
 
 std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& function) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace onnx {
 class AttributeProto;
 class FunctionProto;
 class NodeProto;
+class ValueInfoProto;
 }  // namespace onnx
 
 namespace ephost::onnx_io {
@@ -23,6 +25,12 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 // `metadata_props`, of IR version 10, in file order. Entries that do not parse are omitted.
 [[nodiscard]] Metadata metadata_of(const onnx::NodeProto& node);
+
+// What the host writes into the `metadata_props` of a value whose type the model that it was made
+// from does not declare, or not completely.
+inline constexpr std::string_view kTypeKey = "ephost.type";
+inline constexpr std::string_view kInferredType = "inferred";
+[[nodiscard]] bool is_inferred(const onnx::ValueInfoProto& value);
 
 // `attribute_proto`, of IR version 9: the attributes of a function that have a default. Entries
 // that do not parse are omitted.

@@ -31,15 +31,6 @@ Result<Value> allocate(ElementType type, std::span<const int64_t> shape, uint64_
   return value;
 }
 
-Status wrong_type(const graph::Value& wanted, const eph_value& value,
-                  std::span<const std::string> symbols) {
-  return Status(
-      StatusCode::kInvalidArgument,
-      formatted("{} {} got {}, the model wants {}",
-                wanted.outer == graph::kNoValue ? "input" : "captured value", quote(wanted.name),
-                describe_value(value), graph::to_string(wanted.type, symbols)));
-}
-
 }  // namespace
 
 Bindings::Bindings(const Program& program, ValueTable& values)
@@ -89,12 +80,7 @@ Status Bindings::bind_tensor(graph::ValueId id, const eph_value& view) {
   const auto element = static_cast<ElementType>(view.element_type);
   const std::span<const int64_t> shape = shape_of(view);
   if (view.kind != EPH_KIND_TENSOR || !admits_tensor(wanted.type, element, shape)) {
-    Status refusal = wrong_type(wanted, view, program_.symbols());
-    // What a body declares about its inputs is often wrong.
-    if (is_body_ && program_.contradictions() != nullptr) {
-      program_.contradictions()->add(wanted.name, refusal);
-    }
-    return refusal;
+    return wrong_type(id, view);
   }
   shape_key_.push_back(static_cast<int64_t>(shape.size()));
   shape_key_.insert(shape_key_.end(), shape.begin(), shape.end());
@@ -102,11 +88,28 @@ Status Bindings::bind_tensor(graph::ValueId id, const eph_value& view) {
   return Status::ok_status();
 }
 
+Status Bindings::wrong_type(graph::ValueId id, const eph_value& value) const {
+  if (is_body_) {
+    const auto admits = [&](const graph::ValueType& type) {
+      return value.kind == EPH_KIND_TENSOR
+                 ? admits_tensor(type, static_cast<ElementType>(value.element_type),
+                                 shape_of(value))
+                 : conforms(value, type);
+    };
+    return refuse_value(program_, id, describe_value(value), admits);
+  }
+  const graph::Value& wanted = program_.graph().values[id];
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("input {} got {}, the model wants {}", quote(wanted.name), describe_value(value),
+                graph::to_string(wanted.type, program_.symbols())));
+}
+
 Status Bindings::bind_object(graph::ValueId id, Value value) {
   const graph::Value& wanted = program_.graph().values[id];
   const eph_value view = view_of(value);
   if (!is_object(wanted.type) || !conforms(view, wanted.type)) {
-    return wrong_type(wanted, view, program_.symbols());
+    return wrong_type(id, view);
   }
   shape_key_.push_back(kObjectKey);
   values_.set_object(id, std::move(value));

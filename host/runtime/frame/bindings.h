@@ -63,6 +63,7 @@ class Bindings {
   Status bind_tensor(graph::ValueId id, const eph_value& view);
   Status bind_object(graph::ValueId id, Value value);
   Status check_symbols(graph::ValueId id);
+  [[nodiscard]] Status wrong_type(graph::ValueId id, const eph_value& value) const;
   Status collect_output(size_t index);
   Status copy_output(graph::ValueId id);
 

@@ -111,6 +111,9 @@ class Pipeline {
 
   // The story of a model, from its file to plans and computations.
   Result<PreparedModel> run(ModelSource source, Stage until) {
+    // What is read once more must be what was read.
+    if (hooks_.base != nullptr) EPHOST_RETURN_IF_ERROR(source.check_unchanged());
+
     // Note the files that the options name, so that no stage overwrites one of them.
     EPHOST_RETURN_IF_ERROR(note_option_files());
 
@@ -229,7 +232,10 @@ class Pipeline {
   // that were compiled for some.
   Status keep_source(const ModelSource& source) {
     const graph::Graph& graph = prepared_.model.graph;
-    prepared_.read_source = ReadSource::of(source);
+    prepared_.read_source = ReadSource::of(source, reader_.report().external_data);
+    if (hooks_.base != nullptr && hooks_.replaces_base) {
+      EPHOST_RETURN_IF_ERROR(hooks_.base->read_source.check_same(prepared_.read_source));
+    }
     if (!hooks_.runs || (hooks_.base != nullptr && !hooks_.replaces_base)) {
       return Status::ok_status();
     }

@@ -1,6 +1,8 @@
 // The source of a model: a file, or bytes in memory.
 #pragma once
 
+#include <ephost/status.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -9,9 +11,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
+#include <vector>
 
 #include "host/base/files/file.h"
+#include "host/base/files/mapped_pages.h"
 #include "host/graph/types.h"
 
 namespace ephost::session {
@@ -22,6 +25,9 @@ struct ModelSource {
   std::shared_ptr<const MappedFile> file;           // of `path`; null: opened when it is read
   // External data that is open already, by the location that the model gives.
   std::map<std::string, graph::Blob> external_data = {};
+  // FAIL if a file that is open already was changed in place since.
+  [[nodiscard]] Status check_unchanged() const;
+
   // For an entry of the cache store: what its signature covers besides its files
   // (caching/store_signatures.h).
   std::string signed_description = {};
@@ -30,24 +36,17 @@ struct ModelSource {
 // What a model was read from, without the files being kept open, for the rare case that it has to
 // be read again.
 struct ReadSource {
-  // The source of a model that is being read.
-  [[nodiscard]] static ReadSource of(const ModelSource& source) {
-    ReadSource read = {.path = source.path, .bytes = source.bytes};
-    std::error_code none;  // a file that is gone differs from what it was
-    read.modified = std::filesystem::last_write_time(source.path, none);
-    read.size = std::filesystem::file_size(source.path, none);
-    return read;
-  }
-  // Whether the file may have changed since.
-  [[nodiscard]] bool has_changed() const {
-    const ReadSource now = of({.path = path, .bytes = bytes, .file = nullptr});
-    return now.modified != modified || now.size != size;
-  }
+  // The source of a model that was read, with its external data by location.
+  [[nodiscard]] static ReadSource of(const ModelSource& source,
+                                     const std::map<std::string, graph::Blob>& external_data);
+  // FAIL if one of the files is not there any more as it was.
+  [[nodiscard]] Status check_unchanged() const;
+  // FAIL if the other one was read from other files, or other versions of them.
+  [[nodiscard]] Status check_same(const ReadSource& other) const;
 
   std::filesystem::path path;
   std::optional<std::span<const std::byte>> bytes;
-  std::filesystem::file_time_type modified;
-  std::uintmax_t size = 0;
+  std::vector<OpenedFile> files;
 };
 
 }  // namespace ephost::session

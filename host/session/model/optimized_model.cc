@@ -20,8 +20,9 @@ Status save(const PreparedModel& prepared, const SessionConfig& config) {
   }
   graph::Model model = graph::clone(prepared.model);
   context::write_metadata({}, model.metadata);
-  onnx_io::ExportOptions options{.external_file_name =
-                                     config.optimized_model_external_initializers_file};
+  onnx_io::ExportOptions options{
+      .external_file_name = config.optimized_model_external_initializers_file,
+      .marks_inferred_types = true};
   if (!options.external_file_name.empty()) {
     options.placement = [&config](std::string_view, const graph::Tensor& tensor) {
       return tensor.data.bytes.size() < config.optimized_model_external_initializers_min_bytes

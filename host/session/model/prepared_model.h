@@ -83,8 +83,6 @@ struct ReusedContexts {
 // The results of all stages so far. Later members depend on earlier ones and are destroyed first.
 struct PreparedModel {
   graph::Model model;
-  // The types that the model itself declares for its outputs.
-  std::vector<graph::ValueType> declared_outputs;
   // Values whose shapes were found to be wrong (onnx_io::ImportOptions::open_shapes).
   std::set<std::string> open_shapes;
   // Where runs note the values that do not come out as planned; a specialisation shares that of its

@@ -38,7 +38,7 @@ class Assembly {
     parts.threads = model_.threads.steps;
     parts.profiler = model_.profiler.get();
     parts.max_patterns = model_.max_memory_patterns;
-    if (&prepared == &model_.main) parts.declared_outputs = model_.declared_outputs;
+    parts.is_body = &prepared != &model_.main;
     parts.contradictions = model_.contradictions.get();
     return std::make_unique<runtime::Program>(std::move(parts));
   }

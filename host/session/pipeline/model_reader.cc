@@ -63,7 +63,6 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
                             : onnx_io::import_model(source.file, import_options, &report_);
   EPHOST_ASSIGN_OR_RETURN(prepared.model, std::move(model));
   warn_about_options();
-  prepared.declared_outputs = report_.declared_outputs;
   prepared.metadata = metadata_of(prepared.model);
   context::keep_named_constants(prepared.model.graph);
   // Checksums are compared on these bytes, even if the files have been replaced by then.
@@ -198,7 +197,7 @@ Status check_compiled_shapes(const PreparedModel& prepared) {
   if (open.empty()) return Status::ok_status();
   for (const auto& [graph, node] : context::find_ep_context_nodes(prepared.model.graph)) {
     const auto is_open = [&, in = graph](graph::ValueId id) {
-      return id != graph::kNoValue && open.contains(in->values[id].name);
+      return id != graph::kNoValue && onnx_io::is_open_shape(open, in->values[id].name);
     };
     const graph::Node& compiled = graph->nodes[node];
     if (std::ranges::any_of(compiled.inputs, is_open) ||

@@ -8,6 +8,7 @@
 #include "host/base/status_kinds.h"
 #include "host/base/text.h"
 #include "host/base/threads/patient_lock.h"
+#include "host/onnx_io/inference/infer.h"
 #include "host/runtime/frame/run_control.h"
 #include "host/session/running/session_model.h"
 #include "host/session/running/specializer.h"
@@ -18,22 +19,11 @@ namespace {
 // After so many corrections, no shape inside the model is believed any more.
 constexpr int kFewCorrections = 3;
 
-std::set<std::string> all_values(const PreparedModel& prepared) {
-  std::set<std::string> names;
-  for (const PreparedGraph* graph : prepared.graphs()) {
-    for (const graph::Value& value : prepared.graph_of(*graph).values) names.insert(value.name);
-  }
-  return names;
-}
-
 Status open_again(const ReadSource& read, ModelSource& source) {
   source.path = read.path;
   source.bytes = read.bytes;
+  EPHOST_RETURN_IF_ERROR(read.check_unchanged());
   if (read.bytes) return Status::ok_status();
-  if (read.has_changed()) {
-    return Status(StatusCode::kFail, formatted("{} has changed since the session was created",
-                                               quote(read.path.native())));
-  }
   EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(read.path));
   source.file = std::make_shared<const MappedFile>(std::move(file));
   return Status::ok_status();
@@ -59,9 +49,13 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::correct(const SessionMode
                                                                const Status& failure,
                                                                const RunOptions& run) {
   const PreparedModel& planned = wrong.base->prepared;
-  const std::set<std::string> found = planned.contradictions->values();
-  const std::set<std::string>& known = planned.open_shapes;
-  if (std::ranges::includes(known, found)) return std::shared_ptr<SessionModel>();
+  std::set<std::string> open_shapes = planned.contradictions->values();
+  if (open_shapes.empty()) return std::shared_ptr<SessionModel>();
+  // A pass may have given a value what is known about another one, which it replaces.
+  const bool is_known = std::ranges::includes(planned.open_shapes, open_shapes);
+  open_shapes.insert(planned.open_shapes.begin(), planned.open_shapes.end());
+  if (is_known) open_shapes.insert(onnx_io::kEveryShape);
+  if (open_shapes == planned.open_shapes) return std::shared_ptr<SessionModel>();
   const runtime::RunControl control{.cancelled = run.cancelled, .deadline = run.deadline};
   Status end;
   std::unique_lock lock(making_, std::defer_lock);
@@ -69,9 +63,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::correct(const SessionMode
   if (std::shared_ptr<SessionModel> now = model(); now != nullptr && now.get() != &wrong) {
     return now;
   }
-  std::set<std::string> open_shapes = known;
-  open_shapes.insert(found.begin(), found.end());
-  if (++corrections_ > kFewCorrections) open_shapes.merge(all_values(planned));
+  if (++corrections_ > kFewCorrections) open_shapes.insert(onnx_io::kEveryShape);
   log_warning(formatted("{}; the session continues without this shape, and makes its plan again",
                         planned.contradictions->last().message()));
   auto made = make(base, std::move(open_shapes), run);

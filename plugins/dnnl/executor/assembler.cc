@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/dnnl/executor/bounded_results.h"
 #include "plugins/dnnl/executor/program_builder.h"
 #include "plugins/dnnl/executor/tensor_places.h"
 
@@ -146,7 +147,8 @@ class Assembler {
     if (choice.own != nullptr) {
       builder_.add_own_step(choice.own, arguments, describe(op), index);
     } else {
-      builder_.add_step(choice.descriptor, arguments, describe(op), index);
+      builder_.add_step(choice.descriptor, arguments, describe(op), index,
+                        bounded_result(op, recipe_.type(op.output)));
     }
     // Every output form divides the dimensions of a row-major layout, or has the tensor's own.
     places_.place(op.output,

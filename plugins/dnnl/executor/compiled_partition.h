@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,8 +46,9 @@ struct Step {
   // In the place of a primitive: reads all arguments but the last, which it writes.
   std::shared_ptr<const OwnKernel> own;
   std::vector<StepArgument> arguments;
-  uint32_t op = kNoOp;  // the operation of the recipe that it computes; none for reorders
-  std::string label;    // "Convolution 'layer1/conv'", for messages
+  std::optional<float> bounded;  // of its result, see bounded_results.h
+  uint32_t op = kNoOp;           // the operation of the recipe that it computes; none for reorders
+  std::string label;             // "Convolution 'layer1/conv'", for messages
 };
 
 struct Program {

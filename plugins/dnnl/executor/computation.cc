@@ -1,9 +1,11 @@
 #include "plugins/dnnl/executor/computation.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
 
+#include "plugins/dnnl/executor/bounded_results.h"
 #include "plugins/dnnl/executor/element_types.h"
 #include "plugins/dnnl/executor/exact/exact_choice.h"
 #include "plugins/dnnl/executor/exact/exact_recipe.h"
@@ -85,8 +87,9 @@ class DnnlComputation::Binding {
     }
   }
 
-  // With these primitives, or the program's own if they are null. Throws StepFailed.
-  void execute(eph::Run& run, const Primitives* primitives) {
+  // With these primitives, or the program's own if they are null. If it `watches`, it ends at a
+  // step that may have lost infinities (bounded_results.h), and returns false. Throws StepFailed.
+  bool execute(eph::Run& run, const Primitives* primitives, bool watches) {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (run.is_cancelled()) throw eph::Failure(EPH_CANCELLED, "the run was cancelled");
       const Step& step = program().steps[i];
@@ -102,8 +105,10 @@ class DnnlComputation::Binding {
         throw StepFailed(
             i, "oneDNN failed to run " + step.label + " (status " + std::to_string(status) + ")");
       }
+      if (watches && step.bounded && has_bounded_result(step)) return false;
     }
     stream_.wait();
+    return true;
   }
 
  private:
@@ -116,6 +121,16 @@ class DnnlComputation::Binding {
     }
     void* const output = memories_[step.arguments.back().view].get_data_handle();
     step.own->run(read_by_own_.data(), output);
+  }
+
+  [[nodiscard]] bool has_bounded_result(const Step& step) {
+    stream_.wait();
+    const auto output = std::find_if(
+        step.arguments.begin(), step.arguments.end(),
+        [](const StepArgument& argument) { return argument.argument == DNNL_ARG_DST; });
+    const std::size_t bytes = program().views[output->view].layout.get_size();
+    return has_element(memories_[output->view].get_data_handle(), bytes / sizeof(float),
+                       *step.bounded);
   }
 
   const Executable& executable_;
@@ -235,12 +250,11 @@ bool DnnlComputation::execute(eph::Run& run, Binding& binding, ephost_openmp::Cr
 
 bool DnnlComputation::execute(eph::Run& run, Binding& binding, const Primitives* primitives) const {
   if (nan_ == NanMode::kLibrary) {
-    binding.execute(run, primitives);
+    binding.execute(run, primitives, false);
     return true;
   }
   const InvalidWatch watch;
-  binding.execute(run, primitives);
-  return !watch.has_seen_any();
+  return binding.execute(run, primitives, true) && !watch.has_seen_any();
 }
 
 void DnnlComputation::compute_exactly(eph::Run& run, const RunState& state) {
@@ -250,9 +264,10 @@ void DnnlComputation::compute_exactly(eph::Run& run, const RunState& state) {
   const uint64_t bytes = executable.program.workspace_bytes;
   binding.bind(state.inputs, state.outputs, bytes == 0 ? nullptr : run.scratch(bytes));
   try {
-    binding.execute(run, nullptr);
+    binding.execute(run, nullptr, false);
   } catch (const StepFailed& failure) {
-    throw eph::Failure(EPH_EP_FAIL, "partition '" + name_ + "' met NaN: " + failure.what());
+    throw eph::Failure(EPH_EP_FAIL,
+                       "partition '" + name_ + "' met NaN or infinity: " + failure.what());
   }
 }
 
@@ -260,9 +275,10 @@ const DnnlComputation::Executable& DnnlComputation::exact() {
   const std::lock_guard lock(mutex_);
   if (exact_ != nullptr) return *exact_;
   const auto give_up = [&](const std::string& reason) {
-    throw eph::Failure(EPH_EP_FAIL, "partition '" + name_ +
-                                        "' met NaN, and can't be computed so that NaN is kept: " +
-                                        reason + "; set session.nan=library to do without");
+    throw eph::Failure(EPH_EP_FAIL,
+                       "partition '" + name_ +
+                           "' met NaN or infinity, and can't be computed so that they are kept: " +
+                           reason + "; set session.nan=library to do without");
   };
   try {
     Recipe recipe = exact_recipe(compiled().recipe);

@@ -42,9 +42,10 @@ uint32_t ProgramBuilder::view(uint32_t buffer, const Descriptor& layout) {
 
 void ProgramBuilder::add_step(const dnnl::primitive_desc_base& descriptor,
                               const std::vector<Argument>& arguments, std::string label,
-                              uint32_t op) {
+                              uint32_t op, std::optional<float> bounded) {
   Step step;
   step.op = op;
+  step.bounded = bounded;
   step.descriptor = descriptor;
   step.label = std::move(label);
   std::vector<Argument> all = arguments;

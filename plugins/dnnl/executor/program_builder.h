@@ -27,9 +27,10 @@ class ProgramBuilder {
     uint32_t buffer;
     Descriptor layout;
   };
-  // Adds a step with these arguments and its scratchpad.
+  // Adds a step with these arguments and its scratchpad; `bounded`: see bounded_results.h.
   void add_step(const dnnl::primitive_desc_base& descriptor, const std::vector<Argument>& arguments,
-                std::string label, uint32_t op = kNoOp);
+                std::string label, uint32_t op = kNoOp,
+                std::optional<float> bounded = std::nullopt);
   // Adds a step of the provider's own code, which writes the last argument.
   void add_own_step(std::shared_ptr<const OwnKernel> own, const std::vector<Argument>& arguments,
                     std::string label, uint32_t op);

@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugins/dnnl/executor/bounded_results.h"
 #include "plugins/dnnl/passes/passes.h"
 #include "plugins/dnnl/passes/recipe_index.h"
 #include "plugins/dnnl/recipe/shape_rules.h"
@@ -16,6 +17,11 @@ bool has_sum(const Op& op) {
 
 bool is_commutative(BinaryFunction function) {
   return function != BinaryFunction::kSub && function != BinaryFunction::kDiv;
+}
+
+bool is_maximum(const Op& op) {
+  const auto* pooling = get_if<Pooling>(op);
+  return pooling != nullptr && pooling->kind == PoolingKind::kMax;
 }
 
 class Fuser {
@@ -50,6 +56,7 @@ class Fuser {
   [[nodiscard]] std::optional<Op> fuse(const Op& op, const Op& reader, std::size_t position) {
     if (!reader.post_ops.empty()) return std::nullopt;
     if (const auto* eltwise = get_if<Eltwise>(reader)) {
+      if (is_maximum(op) && !hides_bounded_maximum(*eltwise)) return std::nullopt;
       PostOp post_op;
       post_op.kind = PostOpKind::kEltwise;
       post_op.eltwise = *eltwise;

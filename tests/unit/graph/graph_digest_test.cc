@@ -241,6 +241,10 @@ TEST(GraphDigest, DoesNotChangeWithWhatNobodySees) {
   const std::map<std::string, Change> changes = {
       {"the same again", [](Model&) {}},
       {"producer", [](Model& model) { model.producer_name = "other"; }},
+      {"who says what a type is",
+       [](Model& model) {
+         value(model, "a").declared = std::make_shared<const ValueType>(value(model, "a").type);
+       }},
       {"documentation of the model", [](Model& model) { model.doc = "other"; }},
       {"place of external data",
        [](Model& model) {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +50,40 @@ TEST(MappedPages, AreGivenBackAndStayReadable) {
   release_pages(file.bytes().subspan(1, 62 * page));
   EXPECT_LE(resident_pages(file.bytes()), 3U);
   EXPECT_EQ(touch(file.bytes()), sum);
+}
+
+TEST(MappedFile, ThatIsReplacedIsAsItWas) {
+  const test::TempDirectory dir;
+  const auto path = dir.write("data", "before");
+  const MappedFile file = *MappedFile::open(path);
+  const OpenedFile opened = *find_mapped_file(file.bytes().subspan(2));
+  EXPECT_EQ(opened.path, path);
+  EXPECT_TRUE(opened.is_there());
+  EXPECT_THAT(check_unchanged(file.bytes()), IsOk());
+  std::filesystem::rename(dir.write("new", "before"), path);
+  EXPECT_FALSE(opened.is_there());
+  EXPECT_THAT(check_unchanged(file.bytes()), IsOk());
+  std::filesystem::remove(path);
+  EXPECT_FALSE(opened.is_there());
+  EXPECT_THAT(check_unchanged(file.bytes()), IsOk());
+}
+
+TEST(MappedFile, ThatIsChangedInPlaceIsNotReadAgain) {
+  const test::TempDirectory dir;
+  const auto path = dir.write("data", "before");
+  const MappedFile file = *MappedFile::open(path);
+  const auto times = std::filesystem::last_write_time(path);
+  std::fstream(path) << "after.";
+  std::filesystem::last_write_time(path, times);
+  const Status changed = check_unchanged(file.bytes());
+  EXPECT_EQ(changed.code(), StatusCode::kFail);
+  EXPECT_NE(changed.message().find("was changed or replaced after it had been read"),
+            std::string::npos);
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(check_unchanged(file.bytes()).code(), StatusCode::kFail);
+  const std::vector<std::byte> other(4);
+  EXPECT_THAT(check_unchanged(other), IsOk());
+  EXPECT_FALSE(find_mapped_file(other));
 }
 
 TEST(MappedPages, LeaveOtherMemoryAlone) {

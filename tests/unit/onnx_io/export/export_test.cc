@@ -104,6 +104,31 @@ TEST(Export, RefusesMetadataOfANodeWithOneKeyTwice) {
               HasSubstr("metadata key \"origin\" of Add node \"y\" occurs twice"));
 }
 
+TEST(Export, MarksTheTypesThatTheModelDoesNotStateIfAsked) {
+  Model model = model_with_weight(floats(4));
+  graph::Value& output = model.graph.values[model.graph.outputs[0]];
+  output.type = {
+      .kind = graph::ValueKind::kTensor, .element = ElementType::kFloat, .shape = graph::Shape{4}};
+  ExportOptions options;
+  options.marks_inferred_types = true;
+  const auto declared_again = [&] {
+    const Model again = *import_model(graph::make_blob(exported(model, options).model.to_bytes()));
+    const graph::Value& value = again.graph.values[again.graph.outputs[0]];
+    EXPECT_EQ(value.type, output.type);
+    return value.declared == nullptr ? std::nullopt : std::optional(*value.declared);
+  };
+  EXPECT_EQ(declared_again(), std::nullopt);
+  graph::ValueType stated = output.type;
+  stated.shape = graph::Shape{graph::kUnknownDim};
+  output.declared = std::make_shared<const graph::ValueType>(stated);
+  EXPECT_EQ(declared_again(), std::nullopt);
+  output.declared = std::make_shared<const graph::ValueType>(output.type);
+  EXPECT_EQ(declared_again(), output.type);
+  options.marks_inferred_types = false;
+  output.declared = nullptr;
+  EXPECT_EQ(declared_again(), output.type);
+}
+
 TEST(Export, RefersToWhatIsOutside) {
   const Model model = model_with_weight(floats(4));
   ExportOptions options;

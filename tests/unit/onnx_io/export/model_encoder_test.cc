@@ -62,7 +62,7 @@ const std::map<std::string, std::string> kNewer = {
     {"onnx.NodeProto.metadata_props", kElsewhere},
     {"onnx.NodeProto.overload", kElsewhere},
     {"onnx.TensorProto.metadata_props", kNoMetadata},
-    {"onnx.ValueInfoProto.metadata_props", kNoMetadata},
+    {"onnx.ValueInfoProto.metadata_props", kElsewhere},
 };
 
 // Adds the fields of the message and of all messages that it leads to other than through kOmitted.

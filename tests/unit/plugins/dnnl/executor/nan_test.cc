@@ -162,6 +162,57 @@ TEST(Nan, ComesOutWhereTheReferenceHasIt) {
   EXPECT_GT(with_nan, 100U);
 }
 
+// Whole windows and rows of one infinity, or of the outermost number, beside ordinary ones.
+std::vector<float> with_infinite_planes(const Shape& shape, uint32_t seed) {
+  std::vector<float> data = SpecialNet(seed).numbers(shape, 1000000);
+  const auto plane = static_cast<std::size_t>(shape[2] * shape[3]);
+  const auto row = static_cast<std::size_t>(shape[3]);
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const std::vector<float> of_plane = {-kInfinity, kInfinity, -kLargest, kLargest, 0.5F};
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const std::size_t number = i / plane % 8;
+    if (number < of_plane.size()) data[i] = of_plane[number];
+    if (number == 6 && i % plane / row < 3) data[i] = i % 2 == 0 ? -kInfinity : kInfinity;
+    if (number == 7 && i % plane / row == 1) data[i] = -kInfinity;
+  }
+  return data;
+}
+
+TEST(Nan, InfinitiesAreTheMaximumOfInfinitiesAlone) {
+  using Axes = std::vector<int64_t>;
+  const std::vector<std::pair<std::string, FakeAttributes>> cases = {
+      {"MaxPool", {{"kernel_shape", Axes{2, 2}}, {"strides", Axes{2, 2}}}},
+      {"MaxPool", {{"kernel_shape", Axes{3, 3}}, {"pads", Axes{1, 1, 1, 1}}}},
+      {"MaxPool", {{"kernel_shape", Axes{2, 2}}, {"dilations", Axes{2, 2}}}},
+      {"GlobalMaxPool", {}},
+      {"ReduceMax", {{"axes", Axes{2, 3}}, {"keepdims", int64_t{1}}}},
+      {"ReduceMax", {{"axes", Axes{3}}, {"keepdims", int64_t{1}}}},
+      {"ReduceMax", {{"axes", Axes{0}}, {"keepdims", int64_t{1}}}},
+      {"ReduceMin", {{"axes", Axes{2, 3}}, {"keepdims", int64_t{1}}}},
+      {"ReduceMin", {{"axes", Axes{1}}, {"keepdims", int64_t{1}}}}};
+  for (const int64_t channels : {8, 21}) {
+    for (const auto& [op_type, attributes] : cases) {
+      for (const char* next : {"", "LeakyRelu", "Relu", "Neg"}) {
+        SCOPED_TRACE(op_type + " " + next + " " + std::to_string(channels));
+        Net net;
+        const Shape shape = {2, channels, 6, 5};
+        const uint32_t x = net.input_of(shape, with_infinite_planes(shape, 7));
+        // Keeps every number, and is what the provider takes the others for.
+        uint32_t y = net.add("AveragePool", {x}, {{"kernel_shape", Axes{1, 1}}});
+        y = net.add(op_type, {y}, attributes);
+        if (*next != 0) y = net.add(next, {y});
+        net.output(y);
+        ProviderSession session(2);
+        const auto partitions = session.compile(net.graph());
+        ASSERT_EQ(partitions.size(), 1U);
+        ASSERT_EQ(partitions[0]->graph->node_count(), net.graph().node_count());
+        for (int run = 0; run < 2; ++run) expect_same(partitions[0]->run(net)[0], net.value(y));
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(Nan, ThatAnOverflowInsideMakesIsKept) {
   Net net;
   const uint32_t x = net.input_of({1, 2, 1, 4}, {3e38F, 1, 3e38F, 1, 3e38F, 1, 1, 1});
