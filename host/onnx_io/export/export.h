@@ -39,7 +39,7 @@ struct ExportOptions {
   // reader. `placement` is not asked about them. String tensors and empty tensors are embedded
   // nevertheless.
   std::unordered_map<const graph::Tensor*, std::string> outside;
-  // Marks the types of values that the model does not state itself (graph::Value::declared), so
+  // Marks the types of values that the model does not declare itself (graph::Value::declared), so
   // that the importer tells them apart again.
   bool marks_inferred_types = false;
   // The canonical folder to which the model is written; files that stay in place must lie below it.
