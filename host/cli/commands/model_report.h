@@ -44,14 +44,13 @@ auto report_on_model(const ModelReportFlags& flags, std::string_view activity, c
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   if (!flags.output.empty()) options.add_output_file(flags.output);
   adjust(options);
-  Activity shown(formatted("{} {}", activity, flags.model.native()),
-                 flags.report.shows_progress());
+  Activity shown(formatted("{} {}", activity, flags.model.native()), flags.report.shows_progress());
   shown.follow(options);
   return make_report(environment, options);
 }
 
-// Adds to `json` what `describe` returns for the own graph of the model, the first one, and a list of
-// its bodies, each after the members that `head` returns.
+// Adds to `json` what `describe` returns for the own graph of the model, the first one, and a list
+// of its bodies, each after the members that `head` returns.
 template <class Graph, class Head, class Describe>
 Json with_graphs(Json json, const std::vector<Graph>& graphs, const Head& head,
                  const Describe& describe) {

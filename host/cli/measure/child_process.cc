@@ -11,14 +11,11 @@
 #include <string>
 
 #include "host/base/format.h"
+#include "host/base/processes/pipe.h"
 #include "host/cli/report/activity.h"
 
 namespace ephost::cli {
 namespace {
-
-Status child_failure(const char* what) {
-  return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(errno)));
-}
 
 [[noreturn]] void work_and_exit(const std::function<Result<Json>()>& work, int output) {
   guard_against_plugin_exit(EXIT_FAILURE);
@@ -56,21 +53,19 @@ std::string read_to_end(int input) {
 }  // namespace
 
 Result<Json> in_child(const std::string& activity, const std::function<Result<Json>()>& work) {
-  std::array<int, 2> pipe{};
-  if (::pipe(pipe.data()) != 0) return child_failure("cannot make a pipe to a child process");
+  EPHOST_ASSIGN_OR_RETURN(Pipe pipe, make_pipe());
   const pid_t child = ::fork();
   if (child == 0) {
-    ::close(pipe[0]);
-    work_and_exit(work, pipe[1]);
+    pipe.read_end.reset();
+    work_and_exit(work, pipe.write_end.get());
   }
-  ::close(pipe[1]);
   if (child < 0) {
-    ::close(pipe[0]);
-    return child_failure("cannot start a child process");
+    return Status(StatusCode::kFail,
+                  formatted("cannot start a child process: {}", std::strerror(errno)));
   }
+  pipe.write_end.reset();
   const Activity line(activity, !activity.empty());
-  const std::string text = read_to_end(pipe[0]);
-  ::close(pipe[0]);
+  const std::string text = read_to_end(pipe.read_end.get());
   int state = 0;
   while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
   }

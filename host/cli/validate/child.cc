@@ -1,7 +1,5 @@
 #include "host/cli/validate/child.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,68 +8,29 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <thread>
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/processes/pipe.h"
+#include "host/base/processes/spawn.h"
 
 namespace ephost::cli {
 namespace {
 
 constexpr int kAnswer = 3;  // in the child
 
-Status spawn_failure(std::string_view what, int error) {
-  return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(error)));
-}
-
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return spawn_failure("cannot make a pipe", errno);
-  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return Pipe{ends[0], ends[1]};
-}
-
-Result<pid_t> spawn(std::vector<std::string>& arguments, const std::filesystem::path& folder,
-                    int output, int answer) {
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, answer, kAnswer);
-  ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return spawn_failure(formatted("cannot start {}", arguments[0]), error);
-  return child;
-}
-
 // Appends what can be read now.
-void drain(int& descriptor, BoundedText& text) {
+void drain(FileDescriptor& descriptor, BoundedText& text) {
   std::array<char, 65536> buffer{};
   // A process that never stops writing must not keep the others waiting.
-  for (int round = 0; descriptor >= 0 && round < 64; ++round) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+  for (int round = 0; descriptor.is_open() && round < 64; ++round) {
+    const ssize_t count = ::read(descriptor.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) {
-      ::close(std::exchange(descriptor, -1));
+      descriptor.reset();
       return;
     }
     text.append({buffer.data(), static_cast<size_t>(count)});
@@ -107,16 +66,17 @@ std::string BoundedText::text() const {
 Result<Child> Child::start(std::vector<std::string> argv, const std::filesystem::path& folder,
                            std::chrono::seconds deadline) {
   Child child;
-  EPHOST_ASSIGN_OR_RETURN(const Pipe output, make_pipe());
-  child.output_ = output.read_end;
-  Result<Pipe> answer = make_pipe();
-  if (answer.ok()) child.answer_ = answer->read_end;
-  Result<pid_t> pid = answer.ok() ? spawn(argv, folder, output.write_end, answer->write_end)
-                                  : Result<pid_t>(answer.status());
-  ::close(output.write_end);
-  if (answer.ok()) ::close(answer->write_end);
-  if (!pid.ok()) return std::move(pid).status();
-  child.pid_ = *pid;
+  EPHOST_ASSIGN_OR_RETURN(Pipe output, make_pipe());
+  EPHOST_ASSIGN_OR_RETURN(Pipe answer, make_pipe());
+  child.output_ = std::move(output.read_end);
+  child.answer_ = std::move(answer.read_end);
+  EPHOST_RETURN_IF_ERROR(set_nonblocking(child.output_));
+  EPHOST_RETURN_IF_ERROR(set_nonblocking(child.answer_));
+  SpawnPlan plan = {.program = argv.front(), .arguments = std::move(argv), .folder = folder};
+  plan.descriptors = {{output.write_end.get(), STDOUT_FILENO},
+                      {output.write_end.get(), STDERR_FILENO},
+                      {answer.write_end.get(), kAnswer}};
+  EPHOST_ASSIGN_OR_RETURN(child.pid_, spawn(plan));
   child.start_ = Clock::now();
   child.end_ = child.start_ + deadline;
   return child;
@@ -124,8 +84,8 @@ Result<Child> Child::start(std::vector<std::string> argv, const std::filesystem:
 
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
-      output_(std::exchange(other.output_, -1)),
-      answer_(std::exchange(other.answer_, -1)),
+      output_(std::move(other.output_)),
+      answer_(std::move(other.answer_)),
       start_(other.start_),
       end_(other.end_),
       is_late_(other.is_late_),
@@ -139,13 +99,11 @@ Child::~Child() {
     }
     end_group();
   }
-  if (output_ >= 0) ::close(output_);
-  if (answer_ >= 0) ::close(answer_);
 }
 
 void Child::watch(std::vector<pollfd>& watched) const {
-  if (output_ >= 0) watched.push_back({output_, POLLIN, 0});
-  if (answer_ >= 0) watched.push_back({answer_, POLLIN, 0});
+  if (output_.is_open()) watched.push_back({output_.get(), POLLIN, 0});
+  if (answer_.is_open()) watched.push_back({answer_.get(), POLLIN, 0});
 }
 
 void Child::read_all() {

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "host/base/files/file_descriptor.h"
+
 namespace ephost::cli {
 
 // How a process ended.
@@ -61,8 +63,8 @@ class Child {
   bool end_group();
 
   pid_t pid_ = -1;  // -1: ended, or moved away
-  int output_ = -1;
-  int answer_ = -1;
+  FileDescriptor output_;
+  FileDescriptor answer_;
   Clock::time_point start_;
   Clock::time_point end_;
   bool is_late_ = false;

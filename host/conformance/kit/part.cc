@@ -1,8 +1,6 @@
 #include "host/conformance/kit/part.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +12,8 @@
 #include <vector>
 
 #include "host/base/format.h"
+#include "host/base/processes/pipe.h"
+#include "host/base/processes/spawn.h"
 #include "host/conformance/kit/subject_arguments.h"
 
 namespace ephost::conformance {
@@ -22,17 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kAnswer = 3;  // the descriptor in the child
-
-Status failed(std::string_view what, int error) {
-  return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(error)));
-}
-
-std::vector<char*> null_terminated(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& string : strings) pointers.push_back(string.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // The environment of this process, with fresh memory filled with another byte in each child.
 std::vector<std::string> child_environment() {
@@ -44,21 +33,6 @@ std::vector<std::string> child_environment() {
   }
   variables.push_back(formatted("{}{}", kFill, 1 + children++ % 255));
   return variables;
-}
-
-Result<pid_t> spawn(std::vector<std::string> arguments, int answer) {
-  std::vector<std::string> variables = child_environment();
-  const std::vector<char*> argv = null_terminated(arguments);
-  const std::vector<char*> envp = null_terminated(variables);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, answer, kAnswer);
-  pid_t child = 0;
-  const int error =
-      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), envp.data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return failed("cannot start a process for a part of the check", error);
-  return child;
 }
 
 // What the child writes until it closes its end; false once the deadline has passed.
@@ -88,22 +62,23 @@ std::string how_it_ended(int state) {
 Result<std::string> run_part(const Subject& subject, std::string_view part,
                              std::span<const std::string> arguments,
                              std::chrono::seconds deadline) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return failed("cannot make a pipe", errno);
+  EPHOST_ASSIGN_OR_RETURN(Pipe pipe, make_pipe());
   std::vector<std::string> all = {"ephost-conformance", "part", std::string(part)};
   const std::vector<std::string> stated = subject_arguments(subject);
   all.insert(all.end(), stated.begin(), stated.end());
   all.insert(all.end(), {"--answer", std::to_string(kAnswer), "--"});
   all.insert(all.end(), arguments.begin(), arguments.end());
-  Result<pid_t> child = spawn(std::move(all), pipe[1]);
-  ::close(pipe[1]);
-  if (!child.ok()) {
-    ::close(pipe[0]);
-    return std::move(child).status();
-  }
+  // In the group of this process, which is ended as a whole.
+  const Result<pid_t> child = spawn({.program = "/proc/self/exe",
+                                     .arguments = std::move(all),
+                                     .environment = child_environment(),
+                                     .descriptors = {{pipe.write_end.get(), kAnswer}},
+                                     .leads_group = false});
+  EPHOST_RETURN_IF_ERROR(child.status());
+  pipe.write_end.reset();
   std::string answer;
-  const bool is_in_time = read_answer(pipe[0], Clock::now() + deadline, answer);
-  ::close(pipe[0]);
+  const bool is_in_time = read_answer(pipe.read_end.get(), Clock::now() + deadline, answer);
+  pipe.read_end.reset();
   if (!is_in_time) ::kill(*child, SIGKILL);
   int state = 0;
   while (::waitpid(*child, &state, 0) < 0 && errno == EINTR) {

@@ -1,8 +1,6 @@
 #include "host/worker/process/watcher.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +16,8 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/processes/pipe.h"
+#include "host/base/processes/spawn.h"
 #include "host/base/text.h"
 #include "host/worker/process/resource_filter.h"
 #include "host/worker/process/worker_main.h"
@@ -33,91 +33,24 @@ std::mutex process_mutex;
 std::weak_ptr<Watcher> process_watcher;
 uint32_t process_generation = 0;
 
-Status start_error(const WorkerOptions& options, int error) {
-  const bool is_missing = error == ENOENT;
-  return Status(is_missing ? StatusCode::kNoSuchFile : StatusCode::kFail,
-                formatted("cannot start the worker program {}: {}", quote(options.program.native()),
-                          std::generic_category().message(error)));
-}
-
-// Frees what posix_spawn needs to know.
-struct SpawnPlan {
-  SpawnPlan() {
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawnattr_init(&attributes);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-};
-
-// A pipe for what the worker prints: it has no descriptor of the host's own output, which may be a
-// file or a report that others read.
-struct OutputPipe {
-  FileDescriptor host;
-  FileDescriptor worker;
-};
-
-Result<OutputPipe> make_output_pipe() {
-  std::array<int, 2> ends = {};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Status(StatusCode::kFail,
-                  formatted("cannot make a pipe: {}", std::generic_category().message(errno)));
-  }
-  OutputPipe pipe{FileDescriptor(ends[0]), {}};
-  const FileDescriptor made(ends[1]);
-  // Behind those that the worker gets, which are put in their places one after the other.
-  pipe.worker = FileDescriptor(::fcntl(made.get(), F_DUPFD_CLOEXEC, kMainSocket + 1));
-  if (!pipe.worker.is_open() || ::fcntl(pipe.host.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return Status(StatusCode::kFail,
-                  formatted("cannot make a pipe: {}", std::generic_category().message(errno)));
-  }
-  return pipe;
-}
-
-// The worker gets none of the host's descriptors, whether they are closed on exec or not.
-void plan_spawn(SpawnPlan& plan, const FileDescriptor& socket, const FileDescriptor& output) {
-  ::posix_spawn_file_actions_adddup2(&plan.actions, socket.get(), kMainSocket);
-  ::posix_spawn_file_actions_adddup2(&plan.actions, output.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&plan.actions, output.get(), STDERR_FILENO);
-  ::posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&plan.actions, kMainSocket + 1);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&plan.attributes, &none);
-  ::posix_spawnattr_setsigdefault(&plan.attributes, &all);
-  ::posix_spawnattr_setpgroup(&plan.attributes, 0);
-  ::posix_spawnattr_setflags(
-      &plan.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
-Status spawn(WorkerState& worker, const FileDescriptor& socket, const FileDescriptor& output) {
+// The worker gets none of the host's descriptors, nor of its own output, which may be a file or a
+// report that others read.
+Status start_worker(WorkerState& worker, const FileDescriptor& socket,
+                    const FileDescriptor& output) {
   const WorkerOptions& options = worker.options();
-  SpawnPlan plan;
-  plan_spawn(plan, socket, output);
-  std::vector<std::string> words = {options.program.native()};
-  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, options.program.c_str(), &plan.actions, &plan.attributes,
-                                  arguments.data(), environ);
-  if (error != 0) return start_error(options, error);
+  SpawnPlan plan = {.program = options.program, .arguments = {options.program.native()}};
+  plan.arguments.insert(plan.arguments.end(), options.arguments.begin(), options.arguments.end());
+  plan.descriptors = {
+      {output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}, {socket.get(), kMainSocket}};
+  EPHOST_ASSIGN_OR_RETURN(const pid_t pid, spawn(plan));
   FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process.is_open()) {
-    const int reason = errno;
+    const int error = errno;
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    return start_error(options, reason);
+    return Status(StatusCode::kFail,
+                  formatted("cannot watch {}: {}", quote(options.program.native()),
+                            std::generic_category().message(error)));
   }
   worker.set_started(pid, std::move(process));
   return Status::ok_status();
@@ -206,10 +139,12 @@ void Watcher::wake() {
 Status Watcher::start(const std::shared_ptr<WorkerState>& worker, const FileDescriptor& socket) {
   std::promise<Status> started;
   give_order([&] {
-    Result<OutputPipe> output = make_output_pipe();
-    Status status = output.ok() ? spawn(*worker, socket, output->worker) : output.status();
+    Result<Pipe> output = make_pipe();
+    Status status = output.ok() ? set_nonblocking(output->read_end) : output.status();
+    if (status.ok()) status = start_worker(*worker, socket, output->write_end);
     if (status.ok()) {
-      workers_.push_back({worker, std::move(output->host), OutputLines(worker->options().name)});
+      workers_.push_back(
+          {worker, std::move(output->read_end), OutputLines(worker->options().name)});
     }
     started.set_value(std::move(status));
   });

@@ -41,9 +41,8 @@ TEST(WorkerProcessTest, SaysThatTheProgramIsMissing) {
   options.program = "/nowhere/ephost-worker";
   const auto worker = WorkerProcess::start(options);
   EXPECT_EQ(worker.status().code(), StatusCode::kNoSuchFile);
-  EXPECT_EQ(
-      worker.status().message(),
-      "cannot start the worker program \"/nowhere/ephost-worker\": No such file or directory");
+  EXPECT_EQ(worker.status().message(),
+            "cannot start \"/nowhere/ephost-worker\": No such file or directory");
 }
 
 TEST(WorkerProcessTest, SaysHowAWorkerEndedThatNeverBecameReady) {
