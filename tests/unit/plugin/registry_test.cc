@@ -205,7 +205,7 @@ TEST(Registry, ChecksWhatTheManifestAndTheFileShow) {
     return Registry().check(plugin).message();
   };
   EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.abi.major = 9; }),
-              HasSubstr("states 9.0"));
+              HasSubstr("declares 9.0"));
   EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.requires_extensions = {"acme.magic/3"}; }),
               HasSubstr("acme.magic/3"));
   EXPECT_THAT(refusal([](auto& plugin) {
