@@ -6,7 +6,6 @@
 
 #include "host/context/file_names.h"
 #include "host/context/metadata.h"
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::context_loading_test {
@@ -29,8 +28,7 @@ class ContextLoading : public ::testing::Test {
   }
   session::PreparedModel prepare(const std::filesystem::path& model,
                                  const SessionOptions& options) {
-    auto prepared =
-        session::prepare_model(environment_, {model, {}}, options, session::Stage::kCompiled);
+    auto prepared = prepare_inside(environment_, model, options, session::Stage::kCompiled);
     EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
     return std::move(prepared).value();
   }
@@ -74,8 +72,8 @@ class ReplacedContext : public ContextLoading {
       replace();
       return Status::ok_status();
     };
-    return session::prepare_model(environment_, {folder_ / "m_ctx.onnx", {}}, scripted(),
-                                  session::Stage::kCompiled, hooks)
+    return prepare_inside(environment_, folder_ / "m_ctx.onnx", scripted(),
+                          session::Stage::kCompiled, hooks)
         .status();
   }
 

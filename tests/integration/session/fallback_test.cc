@@ -1,7 +1,6 @@
 // Nodes whose provider fails to compile or to load them.
 #include <gmock/gmock.h>
 
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::fallback_test {
@@ -22,8 +21,8 @@ class FallbackTest : public ::testing::Test {
   }
   // The short name of each node's owner.
   std::vector<std::string> owners(const SessionOptions& options) {
-    const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
-                                                 session::Stage::kCompiled);
+    const auto prepared =
+        prepare_inside(scripted_environment(), model_, options, session::Stage::kCompiled);
     EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
     std::vector<std::string> names;
     if (!prepared.ok()) return names;
@@ -102,8 +101,8 @@ TEST_F(FallbackTest, TakesPartitionsThatOnlyFailTogether) {
 
 TEST_F(FallbackTest, TheRefusedClaimSaysWhy) {
   const auto prepared =
-      session::prepare_model(scripted_environment(), {model_, {}},
-                             scripted({{"cannot_compile", "Mul"}}), session::Stage::kCompiled);
+      prepare_inside(scripted_environment(), model_, scripted({{"cannot_compile", "Mul"}}),
+                     session::Stage::kCompiled);
   ASSERT_TRUE(prepared.ok());
   const auto& decisions = prepared->main.partitioning.decisions;
   ASSERT_GE(decisions.size(), 2U);

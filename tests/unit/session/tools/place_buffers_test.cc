@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ephost::place_buffers_test {
+namespace ephost::session::place_buffers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(PublicPlaceBuffers, NamesTheFileWithTheMistake) {
 }
 
 }  // namespace
-}  // namespace ephost::place_buffers_test
+}  // namespace ephost::session::place_buffers_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::value_file_test {
+namespace ephost::session::value_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,21 +17,21 @@ class PublicValueFile : public ::testing::Test {
   test::TempDirectory folder_;
 };
 
-Value floats(float first) {
+runtime::Value floats(float first) {
   const std::array<float, 2> numbers = {first, -2};
-  return *Value::of<float>({2}, std::span<const float>(numbers));
+  return *runtime::Value::of<float>({2}, std::span<const float>(numbers));
 }
 
 TEST_F(PublicValueFile, ReadsTheTensorAndNameThatItWrote) {
   ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", floats(1.5F)}).ok());
-  const Result<NamedValue> read = read_value_file(folder_ / "x.pb");
+  const Result<runtime::NamedValue> read = read_value_file(folder_ / "x.pb");
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_EQ(read->name, "x");
   EXPECT_THAT(read->value.elements<float>(), ElementsAre(1.5F, -2));
 }
 
 TEST_F(PublicValueFile, ReadsASequenceWhereTheFormSaysSo) {
-  const Value sequence = *Value::sequence({floats(1), floats(3)});
+  const runtime::Value sequence = *runtime::Value::sequence({floats(1), floats(3)});
   ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", sequence}).ok());
   const auto read = read_value_file(folder_ / "x.pb", {.kind = ValueKind::kSequence});
   ASSERT_TRUE(read.ok()) << read.status().to_string();
@@ -40,7 +40,7 @@ TEST_F(PublicValueFile, ReadsASequenceWhereTheFormSaysSo) {
 }
 
 TEST_F(PublicValueFile, ReadsAnEmptyOptional) {
-  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", Value()}, true).ok());
+  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", runtime::Value()}, true).ok());
   const auto read = read_value_file(folder_ / "x.pb", {.is_optional = true});
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_FALSE(read->value.has_value());
@@ -53,4 +53,4 @@ TEST_F(PublicValueFile, RefusesAFileThatHoldsAnotherMessage) {
 }
 
 }  // namespace
-}  // namespace ephost::value_file_test
+}  // namespace ephost::session::value_file_test

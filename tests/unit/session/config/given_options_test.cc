@@ -1,21 +1,22 @@
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/temp_directory.h"
 
-namespace ephost::session_options_test {
+namespace ephost::session::given_options_test {
 namespace {
 
-TEST(SessionOptions, TheLastEntryOfAKeyStands) {
-  SessionOptions options;
-  options.add_config_entry("a", "1").add_config_entry("a", "2");
-  EXPECT_EQ(options.config_entry("a"), "2");
-  EXPECT_EQ(options.config_entries().size(), 1U);
-  EXPECT_EQ(options.config_entry("b"), std::nullopt);
+TEST(GivenOptions, TheLastEntryOfAKeyStands) {
+  GivenOptions options;
+  options.set_entry("a", "1");
+  options.set_entry("a", "2");
+  EXPECT_EQ(options.entry("a"), "2");
+  EXPECT_EQ(options.entries.size(), 1U);
+  EXPECT_EQ(options.entry("b"), std::nullopt);
 }
 
-TEST(SessionOptions, AppendsWhatASelectionFileSays) {
+TEST(GivenOptions, AppendsWhatASelectionFileSays) {
   const test::TempDirectory folder;
   const auto file = folder.write("selection.yaml",
                                  "selection: 1\n"
@@ -26,30 +27,30 @@ TEST(SessionOptions, AppendsWhatASelectionFileSays) {
                                  "      num_threads: 2\n"
                                  "session:\n"
                                  "  ep.context_enable: \"1\"\n");
-  SessionOptions options;
+  GivenOptions options;
   const Status status = options.load_selection(file);
   ASSERT_TRUE(status.ok()) << status.to_string();
-  ASSERT_EQ(options.providers().size(), 1U);
-  EXPECT_EQ(options.providers()[0].name, "dnnl");
-  EXPECT_EQ(options.providers()[0].version_range, ">=0.1");
-  EXPECT_EQ(options.providers()[0].options, (OptionList{{"num_threads", "2"}}));
-  EXPECT_EQ(options.config_entry("ep.context_enable"), "1");
+  ASSERT_EQ(options.providers.size(), 1U);
+  EXPECT_EQ(options.providers[0].name, "dnnl");
+  EXPECT_EQ(options.providers[0].version_range, ">=0.1");
+  EXPECT_EQ(options.providers[0].options, (OptionList{{"num_threads", "2"}}));
+  EXPECT_EQ(options.entry("ep.context_enable"), "1");
 }
 
 // `before` is set by the application, and `selected` by the selection.
 std::string merged(const std::string& key, const std::string& before, const std::string& selected,
                    const std::string& after = {}) {
   const test::TempDirectory folder;
-  SessionOptions options;
-  if (!before.empty()) options.add_config_entry(key, before);
+  GivenOptions options;
+  if (!before.empty()) options.set_entry(key, before);
   const Status status = options.load_selection(folder.write(
       "s.yaml", "selection: 1\nproviders: []\nsession: {" + key + ": " + selected + "}\n"));
   EXPECT_TRUE(status.ok()) << status.to_string();
-  if (!after.empty()) options.add_config_entry(key, after);
-  return std::string(options.config_entry(key).value_or("none"));
+  if (!after.empty()) options.set_entry(key, after);
+  return std::string(options.entry(key).value_or("none"));
 }
 
-TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
+TEST(GivenOptions, TakeTheStricterOfTwoPolicies) {
   for (const char* const key : {"session.isolation", "session.isolation.acme"}) {
     EXPECT_EQ(merged(key, "sandbox", "worker"), "sandbox");
     EXPECT_EQ(merged(key, "worker", "sandbox"), "sandbox");
@@ -65,16 +66,16 @@ TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
 }
 
 // Sessions refuse the entry, whatever was stated before.
-TEST(SessionOptions, KeepWhatIsNoPolicyAsItIs) {
+TEST(GivenOptions, KeepWhatIsNoPolicyAsItIs) {
   EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
   EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is no policy";
 }
 
-TEST(SessionOptions, PassesOnWhatIsWrongWithASelection) {
-  SessionOptions options;
+TEST(GivenOptions, PassesOnWhatIsWrongWithASelection) {
+  GivenOptions options;
   EXPECT_EQ(options.load_selection("nowhere.yaml").code(), StatusCode::kNoSuchFile);
 }
 
 }  // namespace
-}  // namespace ephost::session_options_test
+}  // namespace ephost::session::given_options_test
