@@ -27,11 +27,12 @@ WITH_ROOMS = ("session", "worker", "conformance", "cli")
 
 # Public headers of values that the library and its applications have in common. They reach no function of the library.
 VALUES = re.compile(r"ephost/(status|element_type|float16|types/.+)\.h")
-# Module: the other public headers that it may include. Those with classes of the C++ API are for applications, such as
-# `cli` and `python`: the host has classes of its own with the same names. Only `api` knows the C API.
+# Module: the other public headers that it may include. Those with classes of the C++ API are for applications, which
+# `cli`, `python` and `conformance` are. Only `api` knows the C API.
 PUBLIC = {
     "api": re.compile(r"ephost/(c_api|c/\w+|detail/fields|detail/records/\w+)\.h"),
     "cli": re.compile(r"ephost/(?!c_api|c/|detail/).+\.h"),
+    "conformance": re.compile(r"ephost/(?!c_api|c/|detail/).+\.h"),
     "python": re.compile(r"ephost/(?!c_api|c/|detail/).+\.h"),
 }
 STANDARD = re.compile(r"[a-z_]+|std(def|int)\.h")

@@ -39,7 +39,7 @@ const ephost_cache_list* new_list(const std::vector<Item>& items, const Describe
 ephost_status* list(const char* folder, const ephost_cache_list** out_list) {
   *out_list = nullptr;
   return guarded("listing a cache store", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const auto items, list_cache(folder));
+    EPHOST_ASSIGN_OR_RETURN(const auto items, session::list_cache(folder));
     *out_list = new_list(items, [](Arena& arena, const CacheItemDescription& of, auto& record) {
       fill(arena, of.item, record);
       arena.list(of.made_of, record.made_of, record.made_of_count);
@@ -57,7 +57,7 @@ ephost_status* list(const char* folder, const ephost_cache_list** out_list) {
 ephost_status* verify(const char* folder, const ephost_cache_list** out_list) {
   *out_list = nullptr;
   return guarded("verifying a cache store", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const auto items, verify_cache(folder));
+    EPHOST_ASSIGN_OR_RETURN(const auto items, session::verify_cache(folder));
     *out_list = new_list(items, [](Arena& arena, const CacheItemCheck& of, auto& record) {
       fill(arena, of.item, record);
       arena.list(of.problems, record.problems, record.problem_count);
@@ -92,7 +92,8 @@ ephost_status* prune(const char* folder, const ephost_cache_limits* limits,
   *out_list = nullptr;
   return guarded("pruning a cache store", [&]() -> Status {
     EPHOST_RETURN_IF_ERROR(check_record(limits, "ephost_cache_limits"));
-    EPHOST_ASSIGN_OR_RETURN(const CacheRemoval removal, prune_cache(folder, to_limits(limits)));
+    EPHOST_ASSIGN_OR_RETURN(const CacheRemoval removal,
+                            session::prune_cache(folder, to_limits(limits)));
     *out_list = new_list_of(removal);
     return {};
   });
@@ -101,7 +102,7 @@ ephost_status* prune(const char* folder, const ephost_cache_limits* limits,
 ephost_status* clear(const char* folder, const ephost_cache_list** out_list) {
   *out_list = nullptr;
   return guarded("clearing a cache store", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const CacheRemoval removal, clear_cache(folder));
+    EPHOST_ASSIGN_OR_RETURN(const CacheRemoval removal, session::clear_cache(folder));
     *out_list = new_list_of(removal);
     return {};
   });

@@ -1,3 +1,5 @@
+#include "host/session/environment/environment.h"
+
 #include <algorithm>
 #include <chrono>
 #include <span>
@@ -8,6 +10,7 @@
 #include "host/api/report.h"
 #include "host/api/tables.h"
 #include "host/session/environment/device_listing.h"
+#include "host/session/metrics/prometheus_text.h"
 
 namespace ephost::api {
 namespace {
@@ -62,8 +65,8 @@ ephost_status* create(const ephost_environment_options* options,
   *out_environment = nullptr;
   return guarded("creating an environment", [&]() -> Status {
     EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_environment_options"));
-    EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(to_options(options)));
-    *out_environment = new ephost_environment{std::move(environment)};
+    EPHOST_ASSIGN_OR_RETURN(auto state, session::create_environment(to_options(options)));
+    *out_environment = new ephost_environment{std::move(state)};
     return {};
   });
 }
@@ -73,64 +76,64 @@ void release(ephost_environment* environment) { delete environment; }
 ephost_status* plugins(const ephost_environment* environment, const ephost_plugin_list** out_list) {
   *out_list = nullptr;
   return guarded("listing plugins", [&]() -> Status {
-    const Environment& of = environment->environment;
+    const session::EnvironmentState& of = *environment->state;
     *out_list = new_report<ephost_plugin_list>([&](Arena& arena, ephost_plugin_list& list) {
-      arena.list(of.plugins(), list.plugins, list.plugin_count);
-      arena.list(of.skipped_plugins(), list.skipped, list.skipped_count);
-      arena.list(of.searched_directories(), list.directories, list.directory_count);
+      arena.list(session::installed_plugins(of), list.plugins, list.plugin_count);
+      arena.list(session::skipped_plugins(of), list.skipped, list.skipped_count);
+      arena.list(session::searched_directories(of), list.directories, list.directory_count);
     });
     return {};
   });
 }
 
 ephost_status* check_loadable(const ephost_environment* environment, const char* manifest) {
-  return guarded("checking a plugin",
-                 [&] { return environment->environment.check_loadable({.manifest = manifest}); });
+  session::EnvironmentState& of = *environment->state;
+  return guarded(of.log, "checking a plugin",
+                 [&] { return session::check_loadable(of, manifest); });
 }
 
-// Calls `list`, which returns a Result<EpDeviceList>.
-template <class List>
-ephost_status* give_devices(const ephost_device_list** out_list, const List& list) {
+ephost_status* give_devices(const ephost_environment* environment, session::Listing listing,
+                            std::string_view what, const ephost_device_list** out_list) {
   *out_list = nullptr;
-  return guarded("listing devices", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const EpDeviceList listed, list());
-    *out_list = new_report_of(listed);
+  session::EnvironmentState& of = *environment->state;
+  return guarded(of.log, what, [&]() -> Status {
+    *out_list = new_report_of(session::list_all_devices(of, listing));
     return {};
   });
 }
 
 ephost_status* devices(const ephost_environment* environment, const ephost_device_list** out_list) {
-  return give_devices(out_list, [&] { return environment->environment.devices(); });
+  return give_devices(environment, session::Listing::kDevices, "listing devices", out_list);
 }
 
 ephost_status* targets(const ephost_environment* environment, const ephost_device_list** out_list) {
-  return give_devices(out_list, [&] { return environment->environment.targets(); });
+  return give_devices(environment, session::Listing::kTargets, "listing compilation targets",
+                      out_list);
 }
 
 ephost_status* register_execution_provider_library(const ephost_environment* environment,
                                                    const char* registration_name,
                                                    const char* path) {
-  return guarded("registering a plugin", [&] {
-    return environment->environment.register_execution_provider_library(path,
-                                                                        text_of(registration_name));
-  });
+  session::EnvironmentState& of = *environment->state;
+  return guarded(of.log, "registering a plugin",
+                 [&] { return session::register_plugin(of, path, text_of(registration_name)); });
 }
 
 ephost_status* unregister_execution_provider_library(const ephost_environment* environment,
                                                      const char* registration_name) {
-  return guarded("unregistering a plugin", [&] {
-    return environment->environment.unregister_execution_provider_library(registration_name);
-  });
+  session::EnvironmentState& of = *environment->state;
+  return guarded(of.log, "unregistering a plugin",
+                 [&] { return of.plugins.remove(registration_name).status(); });
 }
 
 const char* policy_name(int32_t policy) {
-  return ep_device_policy_name(static_cast<EpDevicePolicy>(policy)).data();
+  return session::ep_device_policy_name(static_cast<EpDevicePolicy>(policy)).data();
 }
 
 ephost_status* parse_policy(const char* name, int32_t* out_policy) {
   *out_policy = EPHOST_POLICY_DEFAULT;
   return guarded("reading a policy", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const EpDevicePolicy policy, parse_ep_device_policy(name));
+    EPHOST_ASSIGN_OR_RETURN(const EpDevicePolicy policy, session::parse_ep_device_policy(name));
     *out_policy = static_cast<int32_t>(policy);
     return {};
   });
@@ -141,21 +144,23 @@ ephost_status* session_groups(const ephost_environment* environment,
   *out_list = nullptr;
   return guarded("listing session groups", [&]() -> Status {
     *out_list = new_report<ephost_session_group_list>([&](Arena& arena, auto& list) {
-      arena.list(environment->environment.session_groups(), list.groups, list.group_count);
+      arena.list(environment->state->groups.list(), list.groups, list.group_count);
     });
     return {};
   });
 }
 
 ephost_status* abandon_session_group(const ephost_environment* environment, const char* name) {
-  return guarded("abandoning a session group",
-                 [&] { return environment->environment.abandon_session_group(name); });
+  session::EnvironmentState& of = *environment->state;
+  return guarded(of.log, "abandoning a session group",
+                 [&] { return session::abandon_session_group(of, name); });
 }
 
 ephost_status* metrics(const ephost_environment* environment, const ephost_metrics** out_report) {
   *out_report = nullptr;
   return guarded("reading metrics", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const MetricsReport counted, environment->environment.metrics());
+    EPHOST_ASSIGN_OR_RETURN(const MetricsReport counted,
+                            session::read_metrics(*environment->state));
     *out_report = new_report_of(counted);
     return {};
   });
@@ -164,8 +169,9 @@ ephost_status* metrics(const ephost_environment* environment, const ephost_metri
 ephost_status* prometheus_text(const ephost_environment* environment, char** out_text) {
   *out_text = nullptr;
   return guarded("writing metrics", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const std::string text, environment->environment.prometheus_text());
-    return give_text(text, out_text);
+    EPHOST_ASSIGN_OR_RETURN(const MetricsReport counted,
+                            session::read_metrics(*environment->state));
+    return give_text(session::prometheus_text(counted), out_text);
   });
 }
 

@@ -8,18 +8,21 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "host/api/report.h"
 #include "host/base/format.h"
+#include "host/base/log.h"
 #include "host/runtime/values/value.h"
-#include "host/session/config/session_options.h"
-#include "host/session/environment/environment.h"
+#include "host/session/config/given_options.h"
+#include "host/session/environment/environment_state.h"
 #include "host/session/environment/exception_barrier.h"
-#include "host/session/facade/session.h"
+#include "host/session/facade/session_state.h"
 
 struct ephost_status {
   int32_t code;
@@ -29,15 +32,33 @@ struct ephost_status {
 // Counted, as a value may be shared by several owners.
 struct ephost_value {
   std::atomic<uint64_t> owners{1};
-  ephost::Value value;
+  ephost::runtime::Value value;
 };
 
 struct ephost_environment {
-  ephost::Environment environment;
+  std::shared_ptr<ephost::session::EnvironmentState> state;
 };
 
 struct ephost_session_options {
-  ephost::SessionOptions options;
+  ephost::session::GivenOptions options;
+};
+
+// Bindings keep it.
+struct ephost_session {
+  ephost_session() = default;
+  ephost_session(const ephost_session&) = delete;
+  ephost_session& operator=(const ephost_session&) = delete;
+  ~ephost_session() {
+    if (state == nullptr) return;
+    const ephost::Log log = state->log;
+    const ephost::LogScope scope(log);
+    state.reset();
+  }
+
+  std::atomic<uint64_t> owners{1};
+  std::unique_ptr<ephost::session::SessionState> state;
+  ephost::api::Arena arena;  // of `info`
+  ephost_session_info info = {};
 };
 
 namespace ephost::api {
@@ -60,17 +81,28 @@ template <class Body>
   }
 }
 
-// A value of the caller, which is released with release().
-[[nodiscard]] inline ephost_value* new_handle(Value value) {
+// The same for a function whose messages belong to that log.
+template <class Body>
+[[nodiscard]] ephost_status* guarded(const Log& log, std::string_view what, const Body& body) {
+  const LogScope scope(log);
+  return guarded(what, body);
+}
+
+// A value of the caller's, which is released with release().
+[[nodiscard]] inline ephost_value* new_handle(runtime::Value value) {
   return new ephost_value{.value = std::move(value)};
 }
 
-[[nodiscard]] inline const SessionOptions& options_of(const ephost_session_options* options) {
-  static const SessionOptions defaults;
+[[nodiscard]] inline const session::GivenOptions& options_of(
+    const ephost_session_options* options) {
+  static const session::GivenOptions defaults;
   return options == nullptr ? defaults : options->options;
 }
 
-[[nodiscard]] inline std::string text_of(const char* text) { return text == nullptr ? "" : text; }
+[[nodiscard]] inline std::string_view view_of(const char* text) {
+  return text == nullptr ? "" : text;
+}
+[[nodiscard]] inline std::string text_of(const char* text) { return std::string(view_of(text)); }
 
 // A severity that is stated as 1 more; nothing for 0.
 [[nodiscard]] inline std::optional<LoggingLevel> to_level(int32_t stated) {

@@ -110,7 +110,7 @@ ephost_status* compile(const ephost_environment* environment, const ephost_sessi
     EPHOST_RETURN_IF_ERROR(check_record(compilation, "ephost_compilation"));
     EPHOST_ASSIGN_OR_RETURN(
         const CompileReport report,
-        compile_model(environment->environment, options_of(options), to_options(compilation)));
+        session::compile_model(*environment->state, options_of(options), to_options(compilation)));
     if (out_report != nullptr) *out_report = new_report_of(report);
     return {};
   });
@@ -119,7 +119,7 @@ ephost_status* compile(const ephost_environment* environment, const ephost_sessi
 ephost_status* default_context_path(const char* model_path, char** out_path) {
   *out_path = nullptr;
   return guarded("naming a context model", [&] {
-    return give_text(default_context_model_path(model_path).native(), out_path);
+    return give_text(session::default_context_model_path(model_path).native(), out_path);
   });
 }
 
@@ -130,11 +130,11 @@ ephost_status* partition(const ephost_environment* environment, const char* mode
                          const ephost_model_partitioning** out_report) {
   *out_report = nullptr;
   return guarded("dividing a model", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(
-        const ModelPartitioning report,
-        partition_model(environment->environment, model_path, options_of(options),
-                        stage == EPHOST_PARTITION_COMPILATION ? PartitionStage::kCompilation
-                                                              : PartitionStage::kClaims));
+    EPHOST_ASSIGN_OR_RETURN(const ModelPartitioning report,
+                            session::partition_model(
+                                *environment->state, model_path, options_of(options),
+                                stage == EPHOST_PARTITION_COMPILATION ? PartitionStage::kCompilation
+                                                                      : PartitionStage::kClaims));
     *out_report = new_report_of(report);
     return {};
   });
@@ -144,8 +144,9 @@ ephost_status* plan(const ephost_environment* environment, const char* model_pat
                     const ephost_session_options* options, const ephost_model_plan** out_report) {
   *out_report = nullptr;
   return guarded("planning a model", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const std::vector<GraphPlan> plans,
-                            plan_model(environment->environment, model_path, options_of(options)));
+    EPHOST_ASSIGN_OR_RETURN(
+        const std::vector<GraphPlan> plans,
+        session::plan_model(*environment->state, model_path, options_of(options)));
     *out_report = new_report<ephost_model_plan>([&](Arena& arena, ephost_model_plan& report) {
       arena.list(plans, report.graphs, report.graph_count);
     });
@@ -180,7 +181,7 @@ ephost_status* verify(const ephost_environment* environment, const char* model_p
     EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_verify_options"));
     EPHOST_ASSIGN_OR_RETURN(const VerifyContextOptions adopted, to_options(options));
     EPHOST_ASSIGN_OR_RETURN(const ContextReport report,
-                            verify_context(environment->environment, model_path, adopted));
+                            session::verify_context(*environment->state, model_path, adopted));
     *out_report = new_report_of(report);
     return {};
   });

@@ -32,7 +32,7 @@ ephost_status* place(const ephost_buffer_request* const* requests, uint64_t requ
     if (given.alignment != 0) adopted.alignment = given.alignment;
     if (given.capacity != 0) adopted.capacity = given.capacity;
     EPHOST_ASSIGN_OR_RETURN(const auto buffers, to_requests(requests, request_count));
-    EPHOST_ASSIGN_OR_RETURN(const BufferPlacement placed, place_buffers(buffers, adopted));
+    EPHOST_ASSIGN_OR_RETURN(const BufferPlacement placed, session::place_buffers(buffers, adopted));
     *out_placement = new_report_of(placed);
     return {};
   });
@@ -42,7 +42,7 @@ ephost_status* read_csv(ephost_string csv, const char* name, const ephost_buffer
   *out_list = nullptr;
   return guarded("reading buffers", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(const std::vector<BufferRequest> requests,
-                            parse_buffer_requests({csv.data, csv.size}, text_of(name)));
+                            session::parse_buffer_requests({csv.data, csv.size}, text_of(name)));
     *out_list = new_report<ephost_buffer_list>([&](Arena& arena, ephost_buffer_list& list) {
       arena.list(requests, list.requests, list.request_count);
     });
@@ -57,7 +57,7 @@ ephost_status* write_csv(const ephost_buffer_request* const* requests, uint64_t 
     EPHOST_ASSIGN_OR_RETURN(const auto buffers, to_requests(requests, request_count));
     BufferPlacement placement;
     placement.offsets.assign(offsets, offsets + request_count);
-    return give_text(to_csv(buffers, placement), out_csv);
+    return give_text(session::to_csv(buffers, placement), out_csv);
   });
 }
 

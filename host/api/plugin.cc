@@ -19,7 +19,7 @@ ephost_status* inspect(const ephost_environment* environment, const char* plugin
   *out_report = nullptr;
   return guarded("inspecting a plugin", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(const PluginDescription description,
-                            inspect_plugin(environment->environment, plugin));
+                            session::inspect_plugin(*environment->state, plugin));
     *out_report = new_report_of(description);
     return {};
   });
@@ -34,7 +34,7 @@ ephost_status* inspect_request(const ephost_environment* environment,
     const ephost_provider_request given = adopt_record(request);
     EPHOST_ASSIGN_OR_RETURN(
         const PluginDescription description,
-        inspect_plugin(environment->environment, detail::read_record<ProviderRequest>(given)));
+        session::inspect_plugin(*environment->state, detail::read_record<ProviderRequest>(given)));
     *out_report = new_report_of(description);
     return {};
   });
@@ -69,10 +69,10 @@ ephost_status* inspect_with_options(const ephost_environment* environment, const
     }
     EPHOST_ASSIGN_OR_RETURN(
         const PluginDescription description,
-        plugin != nullptr
-            ? inspect_plugin(environment->environment, std::string(plugin), how)
-            : inspect_plugin(environment->environment,
-                             detail::read_record<ProviderRequest>(adopt_record(request)), how));
+        plugin != nullptr ? session::inspect_plugin(*environment->state, std::string(plugin), how)
+                          : session::inspect_plugin(
+                                *environment->state,
+                                detail::read_record<ProviderRequest>(adopt_record(request)), how));
     *out_report = new_report_of(description);
     return {};
   });
@@ -84,8 +84,8 @@ ephost_status* check(const ephost_environment* environment, const char* file, in
   return guarded("checking a selection", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(
         const SelectionReport report,
-        check_selection(
-            environment->environment, file,
+        session::check_selection(
+            *environment->state, file,
             depth == EPHOST_SELECTION_LOAD ? SelectionCheck::kLoad : SelectionCheck::kFind));
     *out_report = new_report_of(report);
     return {};
@@ -95,8 +95,9 @@ ephost_status* check(const ephost_environment* environment, const char* file, in
 }  // namespace
 
 const ephost_plugin_api kPluginApi = {
-    sizeof(ephost_plugin_api), inspect, guard_against_plugin_exit, end_process,
-    inspect_request,           check,   inspect_with_options,
+    sizeof(ephost_plugin_api), inspect,         session::guard_against_plugin_exit,
+    session::end_process,      inspect_request, check,
+    inspect_with_options,
 };
 
 }  // namespace ephost::api

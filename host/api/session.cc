@@ -1,5 +1,3 @@
-#include "host/session/facade/session.h"
-
 #include <array>
 #include <memory>
 #include <memory_resource>
@@ -13,56 +11,50 @@
 #include "host/api/run_options.h"
 #include "host/api/tables.h"
 #include "host/base/format.h"
+#include "host/session/facade/async_run.h"
+#include "host/session/facade/binding.h"
+#include "host/session/facade/session_creation.h"
 #include "host/session/facade/session_state.h"
-
-// Bindings keep it.
-struct ephost_session {
-  explicit ephost_session(ephost::Session made) : session(std::move(made)) {}
-
-  std::atomic<uint64_t> owners{1};
-  ephost::Session session;
-  ephost::api::Arena arena;  // of `info`
-  ephost_session_info info = {};
-};
 
 struct ephost_binding {
   ephost_session* session;
-  ephost::IoBinding binding;
+  ephost::session::Binding state;
 };
 
 namespace ephost::api {
 namespace {
 
+using session::SessionState;
+
 void describe(ephost_session& session) {
-  const Session& of = session.session;
+  const SessionState& of = *session.state;
+  const std::shared_ptr<session::SessionModel> model = of.model();
   Arena& arena = session.arena;
   ephost_session_info& info = session.info;
   info.struct_size = sizeof(info);
-  arena.list(of.inputs(), info.inputs, info.input_count);
-  arena.list(of.outputs(), info.outputs, info.output_count);
-  arena.list(of.phases(), info.phases, info.phase_count);
-  arena.list(of.fallbacks(), info.fallbacks, info.fallback_count);
-  info.cache_use = arena.record_of(of.cache_use());
-  arena.list(of.providers(), info.providers, info.provider_count);
+  arena.list(of.inputs, info.inputs, info.input_count);
+  arena.list(of.outputs, info.outputs, info.output_count);
+  arena.list(of.phases, info.phases, info.phase_count);
+  arena.list(model->fallbacks, info.fallbacks, info.fallback_count);
+  info.cache_use = arena.record_of(of.cache_use);
+  arena.list(model->providers, info.providers, info.provider_count);
   arena.list(of.planned_memory(), info.planned_memory, info.planned_memory_count);
-  arena.list(of.overridable_initializers(), info.overridable_initializers,
+  arena.list(of.overridable_initializers, info.overridable_initializers,
              info.overridable_initializer_count);
-  info.model_metadata = arena.record_of(of.model_metadata());
+  info.model_metadata = arena.record_of(of.metadata);
   uint64_t count = 0;
-  arena.list(of.memory_info_for_inputs(), info.input_memory, count);
-  arena.list(of.memory_info_for_outputs(), info.output_memory, count);
+  arena.list(std::vector<MemoryInfo>(of.inputs.size()), info.input_memory, count);
+  arena.list(std::vector<MemoryInfo>(of.outputs.size()), info.output_memory, count);
   info.host_node_count = of.host_node_count();
 }
 
-// `model` is a path or ModelBytes.
-template <class Model>
-ephost_status* create_from(const ephost_environment* environment, const Model& model,
+ephost_status* create_from(const ephost_environment* environment, const session::ModelSource& model,
                            const ephost_session_options* options, ephost_session** out_session) {
   *out_session = nullptr;
   return guarded("creating a session", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(Session made,
-                            Session::create(environment->environment, model, options_of(options)));
-    auto session = std::make_unique<ephost_session>(std::move(made));
+    auto session = std::make_unique<ephost_session>();
+    EPHOST_ASSIGN_OR_RETURN(
+        session->state, session::create_session(*environment->state, model, options_of(options)));
     describe(*session);
     *out_session = session.release();
     return {};
@@ -71,14 +63,14 @@ ephost_status* create_from(const ephost_environment* environment, const Model& m
 
 ephost_status* create(const ephost_environment* environment, const char* model_path,
                       const ephost_session_options* options, ephost_session** out_session) {
-  return create_from(environment, std::filesystem::path(model_path), options, out_session);
+  return create_from(environment, {model_path, {}}, options, out_session);
 }
 
 ephost_status* create_from_array(const ephost_environment* environment, const void* model,
                                  uint64_t size, const ephost_session_options* options,
                                  ephost_session** out_session) {
-  const ModelBytes bytes{{static_cast<const std::byte*>(model), size}};
-  return create_from(environment, bytes, options, out_session);
+  const std::span bytes(static_cast<const std::byte*>(model), size);
+  return create_from(environment, {{}, bytes}, options, out_session);
 }
 
 void release(ephost_session* session) {
@@ -104,11 +96,11 @@ ephost_status* run(ephost_session* session, const ephost_run_options* options,
   std::fill_n(out_values, output_count, nullptr);
   ephost_status* const failure = guarded("running a session", [&]() -> Status {
     EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_run_options"));
-    Session::State& state = session->session.state();
+    SessionState& state = *session->state;
     // Models with few inputs and outputs need no memory here.
     std::array<std::byte, 1024> few;
     std::pmr::monotonic_buffer_resource memory(few.data(), few.size());
-    std::pmr::vector<const Value*> slots(state.inputs.size(), nullptr, &memory);
+    std::pmr::vector<const runtime::Value*> slots(state.inputs.size(), nullptr, &memory);
     for (uint64_t i = 0; i < input_count; ++i) {
       EPHOST_ASSIGN_OR_RETURN(const size_t slot, state.input_slot(input_names[i]));
       slots[slot] = &inputs[i]->value;
@@ -120,7 +112,7 @@ ephost_status* run(ephost_session* session, const ephost_run_options* options,
     for (uint64_t i = 0; i < wanted.size(); ++i) {
       EPHOST_ASSIGN_OR_RETURN(wanted[i], state.output_slot(output_names[i]));
     }
-    std::pmr::vector<Value> values(state.outputs.size(), &memory);
+    std::pmr::vector<runtime::Value> values(state.outputs.size(), &memory);
     EPHOST_RETURN_IF_ERROR(state.run(slots, values, *RunOptionsFrom(options)));
     if (output_names == nullptr) {
       for (uint64_t i = 0; i < output_count; ++i) out_values[i] = new_handle(std::move(values[i]));
@@ -139,11 +131,11 @@ ephost_status* run(ephost_session* session, const ephost_run_options* options,
 
 // Hands over the outcome of a run to a function of the application.
 void call_back(ephost_run_async_callback callback, void* context, const Status& status,
-               std::vector<Value> outputs) {
+               std::vector<runtime::Value> outputs) {
   std::vector<ephost_value*> handles;
   ephost_status* failure = to_c(status);
   try {
-    for (Value& output : outputs) handles.push_back(new_handle(std::move(output)));
+    for (runtime::Value& output : outputs) handles.push_back(new_handle(std::move(output)));
   } catch (const std::bad_alloc&) {
     for (ephost_value* made : handles) kValueApi.release(made);
     handles.clear();
@@ -157,25 +149,25 @@ ephost_status* run_async(ephost_session* session, const ephost_run_options* opti
                          uint64_t input_count, const char* const* output_names,
                          uint64_t output_count, ephost_run_async_callback callback, void* context) {
   return guarded("starting a run", [&]() -> Status {
-    std::vector<NamedValue> named;
-    for (uint64_t i = 0; i < input_count; ++i) named.push_back({input_names[i], inputs[i]->value});
-    std::vector<std::string> wanted;
-    if (output_names != nullptr) wanted.assign(output_names, output_names + output_count);
-    RunAsyncCallback done;
+    session::AsyncRun run;
+    for (uint64_t i = 0; i < input_count; ++i) {
+      run.inputs.push_back({input_names[i], inputs[i]->value});
+    }
+    if (output_names != nullptr) run.output_names.assign(output_names, output_names + output_count);
     if (callback != nullptr) {
-      done = [=](const Status& status, std::vector<Value> outputs) {
+      run.callback = [=](const Status& status, std::vector<runtime::Value> outputs) {
         call_back(callback, context, status, std::move(outputs));
       };
     }
-    return session->session.run_async(named, wanted, std::move(done), *RunOptionsFrom(options));
+    run.options = *RunOptionsFrom(options);
+    return session::start_run(*session->state, std::move(run));
   });
 }
 
 ephost_status* create_binding(ephost_session* session, ephost_binding** out_binding) {
   *out_binding = nullptr;
   return guarded("creating a binding", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(IoBinding binding, session->session.create_binding());
-    *out_binding = new ephost_binding{session, std::move(binding)};
+    *out_binding = new ephost_binding{session, session::Binding(*session->state)};
     session->owners.fetch_add(1, std::memory_order_relaxed);
     return {};
   });
@@ -189,37 +181,36 @@ void release_binding(ephost_binding* binding) {
 }
 
 ephost_status* bind_input(ephost_binding* binding, const char* name, const ephost_value* value) {
-  return guarded("binding an input",
-                 [&] { return binding->binding.bind_input(name, value->value); });
+  return guarded("binding an input", [&] { return binding->state.bind_input(name, value->value); });
 }
 
 ephost_status* bind_output(ephost_binding* binding, const char* name, const ephost_value* value) {
   return guarded("binding an output",
-                 [&] { return binding->binding.bind_output(name, value->value); });
+                 [&] { return binding->state.bind_output(name, value->value); });
 }
 
 ephost_status* bind_output_to_memory(ephost_binding* binding, const char* name,
                                      const ephost_memory_info* memory) {
   return guarded("binding an output", [&] {
-    return binding->binding.bind_output(name, detail::read_record<MemoryInfo>(*memory));
+    return binding->state.bind_output_to_memory(name, detail::read_record<MemoryInfo>(*memory));
   });
 }
 
-void clear_bound_inputs(ephost_binding* binding) { binding->binding.clear_bound_inputs(); }
+void clear_bound_inputs(ephost_binding* binding) { binding->state.clear_bound_inputs(); }
 
-void clear_bound_outputs(ephost_binding* binding) { binding->binding.clear_bound_outputs(); }
+void clear_bound_outputs(ephost_binding* binding) { binding->state.clear_bound_outputs(); }
 
 ephost_status* run_with_binding(ephost_binding* binding, const ephost_run_options* options) {
   return guarded("running a session", [&]() -> Status {
     EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_run_options"));
-    return binding->session->session.run(binding->binding, *RunOptionsFrom(options));
+    return binding->state.run(*RunOptionsFrom(options));
   });
 }
 
 ephost_status* get_output(const ephost_binding* binding, uint64_t index, ephost_value** out_value) {
   *out_value = nullptr;
   return guarded("reading an output", [&]() -> Status {
-    const std::vector<Value>& outputs = binding->binding.outputs();
+    const std::vector<runtime::Value>& outputs = binding->state.outputs.values();
     if (index >= outputs.size()) {
       return {StatusCode::kInvalidArgument,
               formatted("the model has {} outputs, and none of index {}", outputs.size(), index)};
@@ -231,15 +222,16 @@ ephost_status* get_output(const ephost_binding* binding, uint64_t index, ephost_
 
 ephost_status* set_ep_dynamic_options(ephost_session* session, const ephost_key_value* options,
                                       uint64_t option_count) {
-  return guarded("changing options of providers", [&] {
-    return session->session.set_ep_dynamic_options(to_list(options, option_count));
-  });
+  SessionState& state = *session->state;
+  return guarded(state.log, "changing options of providers",
+                 [&] { return state.change_options(to_list(options, option_count)); });
 }
 
 ephost_status* end_profiling(ephost_session* session, char** out_file) {
   *out_file = nullptr;
-  return guarded("writing the profile", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path file, session->session.end_profiling());
+  SessionState& state = *session->state;
+  return guarded(state.log, "writing the profile", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path file, state.end_profiling());
     return give_text(file.native(), out_file);
   });
 }
@@ -247,7 +239,7 @@ ephost_status* end_profiling(ephost_session* session, char** out_file) {
 ephost_status* check_output_file(const ephost_session* session, const char* file,
                                  const char* role) {
   return guarded("checking an output file",
-                 [&] { return session->session.check_output_file(file, text_of(role)); });
+                 [&] { return session->state->check_output_file(file, text_of(role)); });
 }
 
 ephost_status* specializations(const ephost_session* session,
@@ -255,7 +247,7 @@ ephost_status* specializations(const ephost_session* session,
   *out_list = nullptr;
   return guarded("listing specialisations", [&]() -> Status {
     *out_list = new_report<ephost_specialization_list>([&](Arena& arena, auto& list) {
-      arena.list(session->session.specializations(), list.specializations,
+      arena.list(session->state->specializations(), list.specializations,
                  list.specialization_count);
     });
     return {};
@@ -263,7 +255,11 @@ ephost_status* specializations(const ephost_session* session,
 }
 
 ephost_status* shrink(ephost_session* session) {
-  return guarded("shrinking a session", [&] { return session->session.shrink(); });
+  SessionState& state = *session->state;
+  return guarded(state.log, "shrinking a session", [&]() -> Status {
+    state.shrink();
+    return {};
+  });
 }
 
 }  // namespace

@@ -8,10 +8,14 @@
 #include "host/api/report.h"
 #include "host/api/tables.h"
 #include "host/base/format.h"
+#include "host/base/text.h"
 #include "host/session/config/config_entries.h"
+#include "host/session/config/session_config.h"
 
 namespace ephost::api {
 namespace {
+
+using session::GivenOptions;
 
 ephost_status* create(ephost_session_options** out_options) {
   *out_options = nullptr;
@@ -40,6 +44,15 @@ ephost_status* change(ephost_session_options* options, const Change& how) {
   });
 }
 
+ephost_status* set_entry(ephost_session_options* options, std::string_view key,
+                         std::string_view value) {
+  return change(options,
+                [&](GivenOptions& of) { of.set_entry(std::string(key), std::string(value)); });
+}
+ephost_status* set_entry(ephost_session_options* options, std::string_view key, int64_t value) {
+  return set_entry(options, key, std::to_string(value));
+}
+
 // The enumerator of a number; INVALID_ARGUMENT for a number that is not below `count`.
 template <class Enumeration>
 Result<Enumeration> enumerator(int32_t number, int32_t count, std::string_view what) {
@@ -50,7 +63,7 @@ Result<Enumeration> enumerator(int32_t number, int32_t count, std::string_view w
 
 ephost_status* add_config_entry(ephost_session_options* options, const char* key,
                                 const char* value) {
-  return change(options, [&](SessionOptions& of) { of.add_config_entry(key, value); });
+  return set_entry(options, key, value);
 }
 
 ephost_status* info(const ephost_session_options* options,
@@ -58,9 +71,8 @@ ephost_status* info(const ephost_session_options* options,
   *out_report = nullptr;
   return guarded("describing session options", [&]() -> Status {
     *out_report = new_report<ephost_session_options_info>([&](Arena& arena, auto& report) {
-      arena.list(options->options.config_entries(), report.config_entries,
-                 report.config_entry_count);
-      arena.list(options->options.providers(), report.providers, report.provider_count);
+      arena.list(options->options.entries, report.config_entries, report.config_entry_count);
+      arena.list(options->options.providers, report.providers, report.provider_count);
     });
     return {};
   });
@@ -68,7 +80,7 @@ ephost_status* info(const ephost_session_options* options,
 
 const char* get_config_entry(const ephost_session_options* options, const char* key) {
   // Views of entries end with a zero: they are whole strings.
-  const std::optional<std::string_view> value = options->options.config_entry(key);
+  const std::optional<std::string_view> value = options->options.entry(key);
   return value ? value->data() : nullptr;
 }
 
@@ -83,7 +95,7 @@ ephost_status* append_execution_provider(ephost_session_options* options,
     for (const char* device : std::span(given.devices, given.device_count)) {
       adopted.devices.emplace_back(device);
     }
-    options->options.append_execution_provider(std::move(adopted));
+    options->options.providers.push_back(std::move(adopted));
     return {};
   });
 }
@@ -99,15 +111,15 @@ ephost_status* append_execution_provider_v2(ephost_session_options* options,
       EPHOST_RETURN_IF_ERROR(check_record(device, "ephost_device"));
       wanted.push_back(detail::read_record<EpDevice>(*device));
     }
-    return options->options.append_execution_provider_v2(
-        wanted, to_list(provider_options, provider_option_count));
+    return options->options.append_devices(wanted,
+                                           to_list(provider_options, provider_option_count));
   });
 }
 
 ephost_status* set_ep_selection_policy(ephost_session_options* options, int32_t policy) {
   return guarded("setting a policy", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(const auto known, enumerator<EpDevicePolicy>(policy, 7, "policy"));
-    options->options.set_ep_selection_policy(known);
+    options->options.policy = known;
     return {};
   });
 }
@@ -120,47 +132,48 @@ ephost_status* set_graph_optimization_level(ephost_session_options* options, int
   return guarded("setting the optimization level", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(
         const auto known, enumerator<GraphOptimizationLevel>(level, 4, "graph optimization level"));
-    options->options.set_graph_optimization_level(known);
+    constexpr std::array<const char*, 4> kLevels = {"disable_all", "basic", "extended", "all"};
+    options->options.set_entry("session.graph_optimization_level",
+                               kLevels[static_cast<size_t>(known)]);
     return {};
   });
 }
 
 ephost_status* enable_mem_pattern(ephost_session_options* options, int32_t enable) {
-  return change(options, [&](SessionOptions& of) { of.enable_mem_pattern(enable != 0); });
+  return change(options, [&](GivenOptions& of) { of.mem_pattern = enable != 0; });
 }
 
 ephost_status* enable_mem_reuse(ephost_session_options* options, int32_t enable) {
-  return change(options, [&](SessionOptions& of) { of.enable_mem_reuse(enable != 0); });
+  return change(options, [&](GivenOptions& of) { of.mem_reuse = enable != 0; });
 }
 
 ephost_status* set_execution_mode(ephost_session_options* options, int32_t mode) {
   return guarded("setting the execution mode", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(const auto known, enumerator<ExecutionMode>(mode, 2, "execution mode"));
-    options->options.set_execution_mode(known);
+    options->options.set_entry("session.execution_mode",
+                               known == ExecutionMode::kParallel ? "parallel" : "sequential");
     return {};
   });
 }
 
 ephost_status* set_inter_op_num_threads(ephost_session_options* options, uint32_t threads) {
-  return change(options, [&](SessionOptions& of) { of.set_inter_op_num_threads(threads); });
+  return set_entry(options, "session.inter_op_num_threads", threads);
 }
 
 ephost_status* set_intra_op_num_threads(ephost_session_options* options, uint32_t threads) {
-  return change(options, [&](SessionOptions& of) { of.set_intra_op_num_threads(threads); });
+  return set_entry(options, "session.intra_op_num_threads", threads);
 }
 
 ephost_status* enable_profiling(ephost_session_options* options, const char* file) {
-  return change(options, [&](SessionOptions& of) { of.enable_profiling(text_of(file)); });
+  return set_entry(options, "session.profile_file", view_of(file));
 }
 
 ephost_status* set_ep_context_data_read_func(ephost_session_options* options,
                                              ephost_read_context_data read, void* context) {
-  return change(options, [&](SessionOptions& of) {
-    if (read == nullptr) {
-      of.set_ep_context_data_read_func({});
-      return;
-    }
-    of.set_ep_context_data_read_func([=](std::string_view name) -> Result<EpContextData> {
+  return change(options, [&](GivenOptions& of) {
+    of.read_context_data = {};
+    if (read == nullptr) return;
+    of.read_context_data = [=](std::string_view name) -> Result<EpContextData> {
       ephost_context_data data = {};
       data.struct_size = sizeof(data);
       EPHOST_RETURN_IF_ERROR(from_c(read(context, std::string(name).c_str(), &data)));
@@ -168,53 +181,56 @@ ephost_status* set_ep_context_data_read_func(ephost_session_options* options,
       given.bytes = {static_cast<const std::byte*>(data.data), data.size};
       if (data.release != nullptr) given.owner = std::shared_ptr<void>(data.owner, data.release);
       return given;
-    });
+    };
   });
 }
 
 ephost_status* set_progress_func(ephost_session_options* options, ephost_progress progress,
                                  void* context) {
-  return change(options, [&](SessionOptions& of) {
-    if (progress == nullptr) {
-      of.set_progress_func({});
-      return;
-    }
-    of.set_progress_func([=](std::string_view provider, double fraction, std::string_view message) {
+  return change(options, [&](GivenOptions& of) {
+    of.progress = {};
+    if (progress == nullptr) return;
+    of.progress = [=](std::string_view provider, double fraction, std::string_view message) {
       progress(context, std::string(provider).c_str(), fraction, std::string(message).c_str());
-    });
+    };
   });
 }
 
 ephost_status* set_load_cancellation_flag(ephost_session_options* options, const void* flag) {
-  return change(options, [&](SessionOptions& of) {
-    of.set_load_cancellation_flag(static_cast<const std::atomic<bool>*>(flag));
+  return change(options, [&](GivenOptions& of) {
+    of.cancelled = static_cast<const std::atomic<bool>*>(flag);
   });
 }
 
 ephost_status* add_free_dimension_override_by_name(ephost_session_options* options,
                                                    const char* name, int64_t size) {
-  return change(options,
-                [&](SessionOptions& of) { of.add_free_dimension_override_by_name(name, size); });
+  return change(options, [&](GivenOptions& of) {
+    of.set_entry(std::string(session::kDimensionByNamePrefix) + name, std::to_string(size));
+  });
 }
 
 ephost_status* add_free_dimension_override_by_denotation(ephost_session_options* options,
                                                          const char* denotation, int64_t size) {
-  return change(options, [&](SessionOptions& of) {
-    of.add_free_dimension_override_by_denotation(denotation, size);
+  return change(options, [&](GivenOptions& of) {
+    of.set_entry(std::string(session::kDimensionByDenotationPrefix) + ascii_lower(denotation),
+                 std::to_string(size));
   });
 }
 
 ephost_status* add_initializer(ephost_session_options* options, const char* name,
                                const ephost_value* value) {
-  return change(options, [&](SessionOptions& of) { of.add_initializer(name, value->value); });
+  return change(options, [&](GivenOptions& of) {
+    of.initializers.push_back({.name = name, .value = value->value});
+  });
 }
 
 ephost_status* add_external_initializers(ephost_session_options* options, const char* const* names,
                                          const ephost_value* const* values, uint64_t count) {
-  return change(options, [&](SessionOptions& of) {
-    std::vector<NamedValue> initializers;
-    for (uint64_t i = 0; i < count; ++i) initializers.push_back({names[i], values[i]->value});
-    of.add_external_initializers(std::move(initializers));
+  return change(options, [&](GivenOptions& of) {
+    for (uint64_t i = 0; i < count; ++i) {
+      of.initializers.push_back(
+          {.name = names[i], .value = values[i]->value, .replaces_external = true});
+    }
   });
 }
 
@@ -223,38 +239,36 @@ ephost_status* add_external_initializers_from_files_in_memory(ephost_session_opt
                                                               const void* const* buffers,
                                                               const uint64_t* sizes,
                                                               uint64_t count) {
-  return change(options, [&](SessionOptions& of) {
-    std::vector<FileInMemory> files;
+  return change(options, [&](GivenOptions& of) {
     for (uint64_t i = 0; i < count; ++i) {
-      files.push_back({names[i], {static_cast<const std::byte*>(buffers[i]), sizes[i]}});
+      of.files_in_memory.push_back(
+          {names[i], {static_cast<const std::byte*>(buffers[i]), sizes[i]}});
     }
-    of.add_external_initializers_from_files_in_memory(std::move(files));
   });
 }
 
 ephost_status* set_optimized_model_file_path(ephost_session_options* options, const char* file) {
-  return change(options,
-                [&](SessionOptions& of) { of.set_optimized_model_file_path(text_of(file)); });
+  return set_entry(options, "session.optimized_model_file_path", view_of(file));
 }
 
 ephost_status* set_log_id(ephost_session_options* options, const char* id) {
-  return change(options, [&](SessionOptions& of) { of.set_log_id(text_of(id)); });
+  return change(options, [&](GivenOptions& of) { of.log_id = text_of(id); });
 }
 
 ephost_status* set_log_severity_level(ephost_session_options* options, int32_t severity) {
   return guarded("setting the severity of messages", [&]() -> Status {
     EPHOST_ASSIGN_OR_RETURN(const auto known, enumerator<LoggingLevel>(severity, 5, "severity"));
-    options->options.set_log_severity_level(known);
+    options->options.log_level = known;
     return {};
   });
 }
 
 ephost_status* add_input_file(ephost_session_options* options, const char* file) {
-  return change(options, [&](SessionOptions& of) { of.add_input_file(file); });
+  return change(options, [&](GivenOptions& of) { of.input_files.emplace_back(file); });
 }
 
 ephost_status* add_output_file(ephost_session_options* options, const char* file) {
-  return change(options, [&](SessionOptions& of) { of.add_output_file(file); });
+  return change(options, [&](GivenOptions& of) { of.output_files.emplace_back(file); });
 }
 
 ephost_status* known_config_entries(const ephost_config_entry_list** out_list) {

@@ -23,7 +23,7 @@ template <class Make>
 ephost_status* create(std::string_view what, ephost_value** out_value, const Make& make) {
   *out_value = nullptr;
   return guarded(what, [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(Value value, make());
+    EPHOST_ASSIGN_OR_RETURN(runtime::Value value, make());
     *out_value = new_handle(std::move(value));
     return {};
   });
@@ -41,14 +41,15 @@ ephost_status* create_tensor_with_data(int32_t element_type, const int64_t* shap
                                        void* data, uint64_t byte_size,
                                        void (*release)(void* context), void* context,
                                        ephost_value** out_value) {
-  return create("creating a tensor", out_value, [&]() -> Result<Value> {
+  return create("creating a tensor", out_value, [&]() -> Result<runtime::Value> {
     const auto type = static_cast<ElementType>(element_type);
     const std::span<std::byte> memory(static_cast<std::byte*>(data), byte_size);
     // Checked before the memory has an owner, which would release it after a failure too.
-    EPHOST_ASSIGN_OR_RETURN(Value value, Value::borrow(type, shape_of(shape, rank), memory));
+    EPHOST_ASSIGN_OR_RETURN(runtime::Value value,
+                            runtime::Value::borrow(type, shape_of(shape, rank), memory));
     if (release == nullptr) return value;
-    return Value::share(type, shape_of(shape, rank), memory,
-                        std::shared_ptr<void>(context, release));
+    return runtime::Value::share(type, shape_of(shape, rank), memory,
+                                 std::shared_ptr<void>(context, release));
   });
 }
 
@@ -61,24 +62,24 @@ ephost_status* create_string_tensor(const int64_t* shape, uint64_t rank,
     for (const ephost_string& text : std::span(strings, count)) {
       copies.emplace_back(text.data == nullptr ? "" : text.data, text.size);
     }
-    return Value::of_strings(shape_of(shape, rank), std::move(copies));
+    return runtime::Value::of_strings(shape_of(shape, rank), std::move(copies));
   });
 }
 
 ephost_status* create_sequence(const ephost_value* const* parts, uint64_t count,
                                int32_t element_type, ephost_value** out_value) {
   return create("creating a sequence", out_value, [&] {
-    std::vector<Value> values;
+    std::vector<runtime::Value> values;
     values.reserve(count);
     for (const ephost_value* part : std::span(parts, count)) values.push_back(part->value);
-    return Value::sequence(std::move(values), static_cast<ElementType>(element_type));
+    return runtime::Value::sequence(std::move(values), static_cast<ElementType>(element_type));
   });
 }
 
 ephost_status* create_map(const ephost_value* keys, const ephost_value* values,
                           ephost_value** out_value) {
   return create("creating a map", out_value,
-                [&] { return Value::map(keys->value, values->value); });
+                [&] { return runtime::Value::map(keys->value, values->value); });
 }
 
 ephost_status* create_sparse_tensor(int32_t form, const int64_t* shape, uint64_t rank,
@@ -86,13 +87,13 @@ ephost_status* create_sparse_tensor(int32_t form, const int64_t* shape, uint64_t
                                     uint64_t index_count, const int64_t* outer_indices,
                                     uint64_t outer_index_count, ephost_value** out_value) {
   return create("creating a sparse tensor", out_value, [&] {
-    SparseTensor sparse;
+    runtime::SparseTensor sparse;
     sparse.format = static_cast<SparseFormat>(form);
     sparse.shape = shape_of(shape, rank);
     sparse.values = values->value;
     sparse.indices = shape_of(indices, index_count);
     sparse.outer_indices = shape_of(outer_indices, outer_index_count);
-    return Value::of_sparse(std::move(sparse));
+    return runtime::Value::of_sparse(std::move(sparse));
   });
 }
 
@@ -103,7 +104,8 @@ ephost_status* to_dense(const ephost_value* value, uint64_t max_bytes, ephost_va
 }
 
 ephost_status* create_none(ephost_value** out_value) {
-  return create("creating a value", out_value, [] { return Result<Value>(Value()); });
+  return create("creating a value", out_value,
+                [] { return Result<runtime::Value>(runtime::Value()); });
 }
 
 ephost_value* retain(const ephost_value* value) {
@@ -118,7 +120,7 @@ void release(ephost_value* value) {
 }
 
 void get_info(const ephost_value* value, ephost_value_info* out_info) {
-  const Value& of = value->value;
+  const runtime::Value& of = value->value;
   const bool has_bytes =
       of.kind() == ValueKind::kTensor && of.element_type() != ElementType::kString;
   const ephost_value_info info = {
@@ -150,8 +152,8 @@ ephost_status* get_strings(const ephost_value* value, ephost_string* out_strings
 }
 
 ephost_status* get_part(const ephost_value* value, uint64_t index, ephost_value** out_part) {
-  return create("taking a part of a value", out_part, [&]() -> Result<Value> {
-    const std::span<const Value> parts = value->value.parts();
+  return create("taking a part of a value", out_part, [&]() -> Result<runtime::Value> {
+    const std::span<const runtime::Value> parts = value->value.parts();
     if (index < parts.size()) return parts[index];
     return Status(StatusCode::kInvalidArgument,
                   formatted("the value has {} parts, and none of index {}", parts.size(), index));
@@ -185,7 +187,7 @@ ephost_status* read_file(const char* path, int32_t kind, int32_t is_optional, in
     const ValueForm form = {.kind = static_cast<ValueKind>(kind),
                             .is_optional = is_optional != 0,
                             .element_type = static_cast<ElementType>(element_type)};
-    EPHOST_ASSIGN_OR_RETURN(NamedValue named, read_value_file(path, form));
+    EPHOST_ASSIGN_OR_RETURN(runtime::NamedValue named, session::read_value_file(path, form));
     std::unique_ptr<ephost_value> value(new_handle(std::move(named.value)));
     EPHOST_RETURN_IF_ERROR(give_text(named.name, out_name));
     *out_value = value.release();
@@ -196,7 +198,7 @@ ephost_status* read_file(const char* path, int32_t kind, int32_t is_optional, in
 ephost_status* write_file(const char* path, const char* name, const ephost_value* value,
                           int32_t is_optional) {
   return guarded("writing a value file", [&] {
-    return write_value_file(path, {text_of(name), value->value}, is_optional != 0);
+    return session::write_value_file(path, {text_of(name), value->value}, is_optional != 0);
   });
 }
 

@@ -21,7 +21,7 @@ class Runs {
   virtual Status run_with_binding() = 0;
 };
 
-// Calls the classes behind the API, which are linked statically.
+// Calls what is behind the API, which is linked statically.
 Result<std::unique_ptr<Runs>> open_inside(const std::filesystem::path& model);
 // Call the library, through its tables or the C++ wrapper.
 Result<std::unique_ptr<Runs>> open_from_c(const std::filesystem::path& model);

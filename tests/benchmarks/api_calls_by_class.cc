@@ -1,17 +1,9 @@
-// Is compiled twice: with the classes of the C++ wrapper, and, under EPHOST_INSIDE, with those of
-// the same names behind the API.
+#include <ephost/ephost.h>
+
 #include <utility>
 #include <vector>
 
 #include "tests/benchmarks/api_calls.h"
-
-#ifdef EPHOST_INSIDE
-#include "tests/support/host_api.h"
-#define EPHOST_OPEN open_inside
-#else
-#include <ephost/ephost.h>
-#define EPHOST_OPEN open_from_cpp
-#endif
 
 namespace ephost::benchmarks {
 namespace {
@@ -50,7 +42,7 @@ Result<Opened> open(const std::filesystem::path& model) {
 
 }  // namespace
 
-Result<std::unique_ptr<Runs>> EPHOST_OPEN(const std::filesystem::path& model) {
+Result<std::unique_ptr<Runs>> open_from_cpp(const std::filesystem::path& model) {
   EPHOST_ASSIGN_OR_RETURN(Opened opened, open(model));
   return std::unique_ptr<Runs>(std::make_unique<RunsByClass>(std::move(opened)));
 }

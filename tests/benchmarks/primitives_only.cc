@@ -13,7 +13,6 @@
 #include "host/manifest/choose.h"
 #include "host/onnx_io/import/import.h"
 #include "host/session/environment/environment_state.h"
-#include "tests/support/host_api.h"
 
 namespace ephost::benchmarks {
 namespace {
@@ -22,22 +21,20 @@ namespace fs = std::filesystem;
 
 // The EPContext nodes of a model, each as a graph of its own, and the plugins for them.
 struct Nodes {
-  explicit Nodes(Environment with_plugins) : environment(std::move(with_plugins)) {}
-
   graph::Model model;
   std::deque<context::EpContextNode> attributes;
   std::deque<graph::Graph> graphs;
   std::deque<bridge::GraphView> views;
   fs::path binary;
-  Environment environment;
+  std::shared_ptr<session::EnvironmentState> environment;
 };
 
 Result<std::unique_ptr<Nodes>> read_nodes(const fs::path& context_model) {
   EnvironmentOptions options;
   options.plugin_directories = {EPHOST_PLUGINS};
   options.search_default_directories = false;
-  EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(options));
-  auto nodes = std::make_unique<Nodes>(std::move(environment));
+  auto nodes = std::make_unique<Nodes>();
+  EPHOST_ASSIGN_OR_RETURN(nodes->environment, session::create_environment(options));
   EPHOST_ASSIGN_OR_RETURN(nodes->model, onnx_io::import_model(context_model));
   for (const context::NodePlace& place : context::find_ep_context_nodes(nodes->model.graph)) {
     EPHOST_ASSIGN_OR_RETURN(context::EpContextNode read,
@@ -53,8 +50,7 @@ Result<std::unique_ptr<Nodes>> read_nodes(const fs::path& context_model) {
   return nodes;
 }
 
-Result<std::shared_ptr<bridge::Provider>> create_provider(const Environment& environment) {
-  Environment::State& state = environment.state();
+Result<std::shared_ptr<bridge::Provider>> create_provider(session::EnvironmentState& state) {
   EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
                           manifest::find_candidates(*state.plugins.all(), {"dnnl", {}, {}}));
   const manifest::FoundPlugin& found = candidates.plugins.front();
@@ -64,7 +60,7 @@ Result<std::shared_ptr<bridge::Provider>> create_provider(const Environment& env
   return bridge::Provider::create(
       std::move(plugin), {},
       std::make_unique<bridge::HostServices>(
-          found.manifest.provider, plugin_log(), bridge::ProgressHooks{},
+          found.manifest.provider, session::plugin_log(), bridge::ProgressHooks{},
           bridge::ThreadOffer{ThreadPool::borrow(state.threads), threads, threads}));
 }
 
@@ -91,7 +87,7 @@ Result<Sample> time_primitives_only(const fs::path& context_model) {
   EPHOST_ASSIGN_OR_RETURN(const std::unique_ptr<Nodes> nodes, read_nodes(context_model));
   const Stopwatch stopwatch;
   EPHOST_ASSIGN_OR_RETURN(const MappedFile binary, MappedFile::open(nodes->binary));
-  EPHOST_ASSIGN_OR_RETURN(const auto provider, create_provider(nodes->environment));
+  EPHOST_ASSIGN_OR_RETURN(const auto provider, create_provider(*nodes->environment));
   const double loaded = stopwatch.seconds();
   EPHOST_ASSIGN_OR_RETURN(const auto computations, restore(*nodes, binary, *provider));
   const double restored = stopwatch.seconds();

@@ -1,17 +1,31 @@
-// The classes behind the public API, for tests that look inside. Programs include
-// <ephost/ephost.h>, which declares classes of the same names over the C API; a source includes one
-// or the other.
+// Access to the state behind the objects of the C++ API. Programs of tests that use it link the
+// host itself (ephost_api), not the shared library.
 #pragma once
 
-#include "host/runtime/values/value.h"
-#include "host/session/caching/cache_maintenance.h"
-#include "host/session/compile/compile_model.h"
-#include "host/session/config/session_options.h"
-#include "host/session/environment/environment.h"
-#include "host/session/facade/session.h"
-#include "host/session/tools/inspect_plugin.h"
-#include "host/session/tools/partition_model.h"
-#include "host/session/tools/place_buffers.h"
-#include "host/session/tools/plan_model.h"
-#include "host/session/tools/value_file.h"
-#include "host/session/tools/verify_context.h"
+#include <ephost/ephost.h>
+
+#include <filesystem>
+
+#include "host/api/handles.h"
+#include "host/session/creation/pipeline.h"
+
+namespace ephost {
+
+[[nodiscard]] inline session::EnvironmentState& inside(const Environment& environment) {
+  return *environment.handle()->state;
+}
+[[nodiscard]] inline session::SessionState& inside(const Session& session) {
+  return *session.handle()->state;
+}
+[[nodiscard]] inline const session::GivenOptions& inside(const SessionOptions& options) {
+  return options.handle()->options;
+}
+
+// The stages of a session's creation up to one of them.
+[[nodiscard]] inline Result<session::PreparedModel> prepare_inside(
+    const Environment& environment, const std::filesystem::path& model,
+    const SessionOptions& options, session::Stage until, const session::PipelineHooks& hooks = {}) {
+  return session::prepare_model(inside(environment), {model, {}}, inside(options), until, hooks);
+}
+
+}  // namespace ephost

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "host/api/handles.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
@@ -52,9 +53,10 @@ Result<Asked> ask(const Bench& bench, const std::string& model, const SessionOpt
   session::PipelineHooks hooks;
   hooks.runs = true;
   Asked asked;
-  EPHOST_ASSIGN_OR_RETURN(asked.prepared,
-                          session::prepare_model(bench.environment(), source, options,
-                                                 session::Stage::kPartitioned, hooks));
+  EPHOST_ASSIGN_OR_RETURN(
+      asked.prepared,
+      session::prepare_model(*bench.environment().handle()->state, source,
+                             options.handle()->options, session::Stage::kPartitioned, hooks));
   const auto provider = std::ranges::find_if(asked.prepared.providers, [&](const auto& one) {
     return one->short_name() == bench.plugin().name;
   });

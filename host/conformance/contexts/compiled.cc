@@ -1,5 +1,6 @@
 #include "host/conformance/contexts/compiled.h"
 
+#include <ephost/compile_model.h>
 #include <onnx/onnx_pb.h>
 
 #include <span>
@@ -7,7 +8,6 @@
 
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
-#include "host/session/compile/compile_model.h"
 
 namespace ephost::conformance {
 namespace {

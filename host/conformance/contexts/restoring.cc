@@ -1,3 +1,6 @@
+#include <ephost/compile_model.h>
+#include <ephost/value_file.h>
+
 // Contexts that are written twice, and restored here and in other processes.
 #include <algorithm>
 #include <array>
@@ -18,8 +21,6 @@
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
 #include "host/manifest/manifest.h"
-#include "host/session/compile/compile_model.h"
-#include "host/session/tools/value_file.h"
 
 namespace ephost::conformance {
 namespace {

@@ -2,6 +2,9 @@
 // share.
 #pragma once
 
+#include <ephost/environment.h>
+#include <ephost/session.h>
+#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <chrono>
@@ -15,9 +18,6 @@
 #include <vector>
 
 #include "host/conformance/kit/check.h"
-#include "host/session/config/session_options.h"
-#include "host/session/environment/environment.h"
-#include "host/session/facade/session.h"
 
 namespace ephost::conformance {
 

@@ -1,5 +1,7 @@
 #include "host/conformance/sessions/samples.h"
 
+#include <ephost/value_file.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -7,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "host/base/files/file.h"
@@ -15,7 +18,6 @@
 #include "host/conformance/random/generate/random_graph.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/wide_models.h"
-#include "host/session/tools/value_file.h"
 
 namespace ephost::conformance {
 namespace {
@@ -204,7 +206,8 @@ Sample wide_sample(WideKind kind, bool is_open) {
 Inputs with_rows(const Inputs& inputs, int64_t rows, Dice& dice) {
   Inputs made;
   for (const NamedValue& input : inputs) {
-    std::vector<int64_t> shape = input.value.shape();
+    const std::span<const int64_t> given = input.value.shape();
+    std::vector<int64_t> shape(given.begin(), given.end());
     shape[0] = rows;
     made.push_back({input.name, random_tensor(std::move(shape), dice)});
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ephost/status.h>
+#include <ephost/value.h>
 
 #include <chrono>
 #include <cstdint>
@@ -14,7 +15,6 @@
 #include "host/conformance/random/numbers/dice.h"
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/wide_models.h"
-#include "host/runtime/values/value.h"
 
 namespace ephost::conformance {
 

@@ -15,6 +15,13 @@
  *
  * This header is C11, and valid C++17. It needs nothing but <stddef.h> and <stdint.h>.
  *
+ * What a function, a record or a field means is documented once, in the C++ headers: the comment
+ * here names the C++ function, class or type whose contract applies, with its header where that is
+ * not <ephost/session.h>, <ephost/session_options.h>, <ephost/environment.h>, <ephost/value.h> or
+ * one named after the function, and adds what is particular to C. A field without a comment is the
+ * member of that name (a count goes with the list before it); where the member may be unset, zero,
+ * null or EPHOST_UNKNOWN means that it is, as the field says.
+ *
  * Rules that apply everywhere
  *
  *   - Functions that can fail return a status: null for success, or an object with a code and a

@@ -36,6 +36,7 @@ using RunAsyncCallback = std::function<void(Status status, std::vector<Value> ou
 class IoBinding {
  public:
   // NOT_FOUND for an unknown name; INVALID_ARGUMENT for another type or shape than the model's.
+  // A sparse tensor is made dense now.
   [[nodiscard]] Status bind_input(const std::string& name, const Value& value) {
     return detail::take_status(
         detail::api().session->bind_input(handle(), name.c_str(), value.handle()));
@@ -99,7 +100,9 @@ class IoBinding {
   std::vector<std::string> output_names_;
 };
 
-// Moves, does not copy. `run` may be called from several threads at once.
+// Moves, does not copy. `run` and `run_async` may be called from several threads at once. Its end
+// waits until all runs of run_async and their callbacks are over; a flag or a deadline ends them
+// early. A callback may destroy the session: then it waits for the others.
 class Session {
  public:
   EPHOST_ON_DEMAND
@@ -242,9 +245,10 @@ class Session {
     return std::filesystem::path(*std::move(file));
   }
 
-  // What session creation did, in order.
+  // What session creation did, in order. Not what followed when a worker ended later.
   [[nodiscard]] const std::vector<Phase>& phases() const { return info_->phases; }
-  // What providers failed at, in the order of the attempts; others run these nodes.
+  // What providers failed at, in the order of the attempts; others run these nodes. First those
+  // that the session works without.
   [[nodiscard]] const std::vector<Fallback>& fallbacks() const { return info_->fallbacks; }
   // The use of the cache store (`ep.cache_dir`).
   [[nodiscard]] const CacheUse& cache_use() const { return info_->cache_use; }

@@ -25,7 +25,11 @@
 namespace ephost {
 inline namespace v1 {
 
-// What is wrong with an entry is said when a session is created with it.
+// Which providers a session asks, and how it works. What returns the options, so that calls can be
+// chained, takes every value: what is wrong with it is said when a session is created with them.
+// What can be refused at once, or reads a file, returns a Status and has changed nothing if that is
+// a failure. A number that its enumeration does not have is a mistake of the program and, as a lack
+// of memory is, an exception (std::invalid_argument, std::bad_alloc).
 class SessionOptions {
  public:
   SessionOptions() {

@@ -28,8 +28,9 @@ EPHOST_ON_DEMAND
   return NamedValue{*std::move(name), Value(value)};
 }
 
-// Replaces the file atomically; all data is inside. With `is_optional` the message is an
-// OptionalProto. FAIL if the value exceeds protobuf's limit of 2 GiB.
+// Replaces the file atomically; all data is inside, sparse tensors in dense form. With
+// `is_optional` the message is an OptionalProto. FAIL if the value exceeds protobuf's limit of 2
+// GiB.
 EPHOST_ON_DEMAND
 [[nodiscard]] inline Status write_value_file(const std::filesystem::path& path,
                                              const NamedValue& value, bool is_optional = false) {

@@ -199,12 +199,8 @@ Result<Value> make_dense(const SparseTensor& sparse) {
   return dense;
 }
 
-}  // namespace ephost::runtime
-
-namespace ephost {
-
 Result<Value> Value::of_sparse(SparseTensor sparse) {
-  EPHOST_RETURN_IF_ERROR(runtime::check_sparse(sparse));
+  EPHOST_RETURN_IF_ERROR(check_sparse(sparse));
   Value value;
   value.kind_ = ValueKind::kSparseTensor;
   value.type_ = sparse.values.element_type();
@@ -220,14 +216,14 @@ const SparseTensor* Value::sparse() const {
 
 Result<Value> Value::to_dense(uint64_t max_bytes) const {
   if (kind_ != ValueKind::kSparseTensor) return *this;
-  EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, runtime::tensor_bytes(type_, shape_));
+  EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, tensor_bytes(type_, shape_));
   if (bytes > max_bytes) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("the dense form of a sparse tensor of {} needs {} bytes, but {} remain "
                             "of session.sparse_initializers_max_bytes; raise that limit",
-                            runtime::describe_tensor(type_, shape_), bytes, max_bytes));
+                            describe_tensor(type_, shape_), bytes, max_bytes));
   }
-  return runtime::make_dense(*sparse());
+  return make_dense(*sparse());
 }
 
-}  // namespace ephost
+}  // namespace ephost::runtime

@@ -9,9 +9,7 @@
 #include "host/runtime/values/readable_inputs.h"
 #include "host/runtime/values/tensor_memory.h"
 
-namespace ephost {
-
-using runtime::ValueAccess;
+namespace ephost::runtime {
 
 Result<Value> Value::allocate(ElementType type, std::vector<int64_t> shape) {
   EPHOST_ASSIGN_OR_RETURN(Value value, ValueAccess::allocate(type, std::move(shape)));
@@ -26,13 +24,13 @@ Result<Value> Value::borrow(ElementType type, std::vector<int64_t> shape,
     return Status(StatusCode::kInvalidArgument,
                   formatted("a tensor of {} cannot borrow memory of {} bytes; pass exactly the "
                             "bytes of the shape (strings cannot be borrowed)",
-                            runtime::describe_tensor(type, shape), memory.size()));
+                            describe_tensor(type, shape), memory.size()));
   }
   if (memory.data() == nullptr && !memory.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("a tensor of {} cannot borrow memory at a null address; pass that of "
                             "its first element",
-                            runtime::describe_tensor(type, shape)));
+                            describe_tensor(type, shape)));
   }
   Value value;
   value.kind_ = ValueKind::kTensor;
@@ -54,33 +52,33 @@ Result<Value> Value::of_strings(std::vector<int64_t> shape, std::vector<std::str
   if (!count || *count != strings.size()) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("{} strings do not fill {}; pass one for each element", strings.size(),
-                            runtime::describe_tensor(ElementType::kString, shape)));
+                            describe_tensor(ElementType::kString, shape)));
   }
   Value value;
   value.kind_ = ValueKind::kTensor;
   value.type_ = ElementType::kString;
   value.shape_ = std::move(shape);
-  value.owner_ = std::make_shared<runtime::StringTensor>(std::move(strings));
+  value.owner_ = std::make_shared<StringTensor>(std::move(strings));
   return value;
 }
 
 Result<Value> Value::sequence(std::vector<Value> elements, ElementType type) {
   for (Value& element : elements) {
-    EPHOST_ASSIGN_OR_RETURN(element, runtime::aligned(element));
+    EPHOST_ASSIGN_OR_RETURN(element, aligned(element));
   }
-  EPHOST_ASSIGN_OR_RETURN(Value value, runtime::splice({}, 0, 0, std::move(elements)));
+  EPHOST_ASSIGN_OR_RETURN(Value value, splice({}, 0, 0, std::move(elements)));
   if (value.type_ == ElementType::kUndefined) value.type_ = type;
   return value;
 }
 
 Result<Value> Value::map(Value keys, Value values) {
-  EPHOST_ASSIGN_OR_RETURN(keys, runtime::aligned(keys));
-  EPHOST_ASSIGN_OR_RETURN(values, runtime::aligned(values));
+  EPHOST_ASSIGN_OR_RETURN(keys, aligned(keys));
+  EPHOST_ASSIGN_OR_RETURN(values, aligned(values));
   return ValueAccess::map(std::move(keys), std::move(values));
 }
 
 std::span<const Value> Value::parts() const {
-  const runtime::Composite* composite = ValueAccess::composite(*this);
+  const Composite* composite = ValueAccess::composite(*this);
   return composite ? std::span<const Value>(composite->elements) : std::span<const Value>();
 }
 
@@ -88,10 +86,9 @@ Result<Value> Value::copy(ElementType type, std::vector<int64_t> shape,
                           std::span<const std::byte> bytes) {
   EPHOST_ASSIGN_OR_RETURN(Value value, allocate(type, std::move(shape)));
   if (value.bytes_.size() != bytes.size()) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        formatted("a tensor of {} needs {} bytes, not {}",
-                  runtime::describe_tensor(type, value.shape_), value.bytes_.size(), bytes.size()));
+    return Status(StatusCode::kInvalidArgument, formatted("a tensor of {} needs {} bytes, not {}",
+                                                          describe_tensor(type, value.shape_),
+                                                          value.bytes_.size(), bytes.size()));
   }
   if (!bytes.empty()) std::memcpy(value.bytes_.data(), bytes.data(), bytes.size());
   return value;
@@ -103,8 +100,8 @@ uint64_t Value::element_count() const {
 
 const std::vector<std::string>& Value::strings() const {
   static const std::vector<std::string> none;
-  const runtime::StringTensor* text = ValueAccess::text(*this);
+  const StringTensor* text = ValueAccess::text(*this);
   return text ? text->strings() : none;
 }
 
-}  // namespace ephost
+}  // namespace ephost::runtime

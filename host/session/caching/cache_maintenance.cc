@@ -6,7 +6,7 @@
 #include "host/context/store/cache_upkeep.h"
 #include "host/session/environment/exception_barrier.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 context::CacheStoreOptions store_in(const std::filesystem::path& folder,
@@ -65,7 +65,7 @@ CacheRemoval public_removal(const context::CacheRemoval& removal) {
 
 Result<std::vector<CacheItemDescription>> list_cache(const std::filesystem::path& folder) {
   using Items = Result<std::vector<CacheItemDescription>>;
-  return session::without_exceptions("listing a cache store", [&]() -> Items {
+  return without_exceptions("listing a cache store", [&]() -> Items {
     EPHOST_ASSIGN_OR_RETURN(const auto items, scan(folder));
     std::vector<CacheItemDescription> descriptions;
     for (const context::CacheItem& item : items) descriptions.push_back(describe(item));
@@ -75,7 +75,7 @@ Result<std::vector<CacheItemDescription>> list_cache(const std::filesystem::path
 
 Result<std::vector<CacheItemCheck>> verify_cache(const std::filesystem::path& folder) {
   using Checks = Result<std::vector<CacheItemCheck>>;
-  return session::without_exceptions("verifying a cache store", [&]() -> Checks {
+  return without_exceptions("verifying a cache store", [&]() -> Checks {
     EPHOST_ASSIGN_OR_RETURN(const auto items, scan(folder));
     EPHOST_RETURN_IF_ERROR(context::check_store_writers(store_in(folder).store()));
     std::vector<CacheItemCheck> checks;
@@ -88,17 +88,17 @@ Result<std::vector<CacheItemCheck>> verify_cache(const std::filesystem::path& fo
 }
 
 Result<CacheRemoval> prune_cache(const std::filesystem::path& folder, const CacheLimits& limits) {
-  return session::without_exceptions("pruning a cache store", [&]() -> Result<CacheRemoval> {
+  return without_exceptions("pruning a cache store", [&]() -> Result<CacheRemoval> {
     EPHOST_ASSIGN_OR_RETURN(const auto removal, context::prune(store_in(folder, limits)));
     return public_removal(removal);
   });
 }
 
 Result<CacheRemoval> clear_cache(const std::filesystem::path& folder) {
-  return session::without_exceptions("clearing a cache store", [&]() -> Result<CacheRemoval> {
+  return without_exceptions("clearing a cache store", [&]() -> Result<CacheRemoval> {
     EPHOST_ASSIGN_OR_RETURN(const auto removal, context::clear(store_in(folder)));
     return public_removal(removal);
   });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -29,36 +29,36 @@
 #include "host/session/model/node_counts.h"
 #include "host/session/shapes/input_extents.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 namespace fs = std::filesystem;
 
 using context::invalid_argument;
 
-session::ModelSource source_of(const ModelCompilationOptions& options) {
-  session::ModelSource source{options.input_model_path, {}};
+ModelSource source_of(const ModelCompilationOptions& options) {
+  ModelSource source{options.input_model_path, {}};
   if (source.path.empty()) source.bytes = options.input_model_buffer;
   return source;
 }
 
 // compile_model takes its output from its arguments, so the session itself must not write one.
-session::SessionSettings without_generation(session::SessionSettings settings) {
+SessionSettings without_generation(SessionSettings settings) {
   settings.config.context_enable = false;
   return settings;
 }
 
-CompileReport report_on(const session::PreparedModel& prepared,
-                        const session::ContextGeneration& generation, bool has_path) {
+CompileReport report_on(const PreparedModel& prepared, const ContextGeneration& generation,
+                        bool has_path) {
   CompileReport report;
   for (const context::WrittenFile& file : generation.written().files) {
     report.files.push_back({file.path, file.checksum.size});
   }
   if (has_path) report.output_path = report.files.back().path;
   report.partitions = generation.partitions();
-  report.fallbacks = session::fallbacks_of(prepared);
+  report.fallbacks = fallbacks_of(prepared);
   report.remaining_nodes = generation.written().remaining_nodes;
-  report.providers = session::describe_providers(prepared);
+  report.providers = describe_providers(prepared);
   return report;
 }
 
@@ -72,36 +72,30 @@ void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
   }
 }
 
-Result<session::PreparedModel> compile_with(const Environment& environment,
-                                            const session::ModelSource& source,
-                                            const session::SessionSettings& settings,
-                                            const session::PipelineHooks& hooks) {
-  return session::prepare_model(environment, source, without_generation(settings),
-                                session::Stage::kCompiled, hooks);
+Result<PreparedModel> compile_with(EnvironmentState& environment, const ModelSource& source,
+                                   const SessionSettings& settings, const PipelineHooks& hooks) {
+  return prepare_model(environment, source, without_generation(settings), Stage::kCompiled, hooks);
 }
 
 // What the providers write for the model, without writing it.
-Result<session::PayloadDigests> compile_to_nowhere(const Environment& environment,
-                                                   const session::ModelSource& source,
-                                                   const session::SessionSettings& settings,
-                                                   session::PipelineHooks hooks) {
-  session::PayloadDigests digests;
-  hooks.after_import = [](const session::PreparedModel& prepared) {
+Result<PayloadDigests> compile_to_nowhere(EnvironmentState& environment, const ModelSource& source,
+                                          const SessionSettings& settings, PipelineHooks hooks) {
+  PayloadDigests digests;
+  hooks.after_import = [](const PreparedModel& prepared) {
     return context::refuse_ep_context_nodes(prepared.model.graph);
   };
-  hooks.after_compile = [&](session::PreparedModel& prepared) -> Status {
-    EPHOST_RETURN_IF_ERROR(session::check_workers(prepared));
-    EPHOST_ASSIGN_OR_RETURN(digests, session::digest_contexts(prepared));
+  hooks.after_compile = [&](PreparedModel& prepared) -> Status {
+    EPHOST_RETURN_IF_ERROR(check_workers(prepared));
+    EPHOST_ASSIGN_OR_RETURN(digests, digest_contexts(prepared));
     return {};
   };
   EPHOST_RETURN_IF_ERROR(compile_with(environment, source, settings, hooks).status());
   return digests;
 }
 
-Result<CompileReport> compile(const Environment& environment,
-                              const session::SessionSettings& settings,
+Result<CompileReport> compile(EnvironmentState& environment, const SessionSettings& settings,
                               const ModelCompilationOptions& compilation,
-                              std::vector<session::LostProvider> lost,
+                              std::vector<LostProvider> lost,
                               std::vector<context::WrittenFile>& written);
 
 // Compiles a model for the profiles of a session before the context model of the model as it is,
@@ -109,9 +103,8 @@ Result<CompileReport> compile(const Environment& environment,
 class ProfileCompilation {
  public:
   // Borrows all.
-  ProfileCompilation(const Environment& environment, const session::SessionSettings& settings,
-                     const ModelCompilationOptions& compilation, session::Attempt& attempt,
-                     fs::path output)
+  ProfileCompilation(EnvironmentState& environment, const SessionSettings& settings,
+                     const ModelCompilationOptions& compilation, Attempt& attempt, fs::path output)
       : environment_(environment),
         settings_(settings),
         compilation_(compilation),
@@ -132,12 +125,12 @@ class ProfileCompilation {
   }
 
   // Compiles for each profile, and tells `generation`.
-  Status run(const session::PreparedModel& prepared, session::ContextGeneration& generation) {
-    const session::InputExtents inputs(prepared.model, prepared.shape_wishes);
-    EPHOST_ASSIGN_OR_RETURN(const auto all, session::best_extents(prepared.shape_profiles, inputs));
+  Status run(const PreparedModel& prepared, ContextGeneration& generation) {
+    const InputExtents inputs(prepared.model, prepared.shape_wishes);
+    EPHOST_ASSIGN_OR_RETURN(const auto all, best_extents(prepared.shape_profiles, inputs));
     if (all.empty()) {
       log_warning(formatted("{} has no effect: no provider wishes for fixed extents of this model",
-                            session::kShapeProfilesKey));
+                            kShapeProfilesKey));
     }
     std::map<std::string, context::ContentChecksum> written;
     reports_.clear();
@@ -177,13 +170,13 @@ class ProfileCompilation {
     std::ranges::move(from.fallbacks, std::back_inserter(to.fallbacks));
   }
 
-  Status run_one(const session::InputExtents& inputs, std::span<const int64_t> extents,
+  Status run_one(const InputExtents& inputs, std::span<const int64_t> extents,
                  std::map<std::string, context::ContentChecksum>& written) {
-    session::SessionSettings settings = settings_;
+    SessionSettings settings = settings_;
     settings.config.shape_profiles.clear();
     inputs.add_overrides(extents, settings.config.dimension_overrides);
     ModelCompilationOptions compilation = compilation_;
-    compilation.output_model_path = session::specialized_model_path(output_, extents);
+    compilation.output_model_path = specialized_model_path(output_, extents);
     EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, settings, compilation,
                                                           attempt_.lost, attempt_.written));
     EPHOST_ASSIGN_OR_RETURN(const MappedFile model, MappedFile::open(report.output_path));
@@ -193,71 +186,69 @@ class ProfileCompilation {
     return Status::ok_status();
   }
 
-  const Environment& environment_;
-  const session::SessionSettings& settings_;
+  EnvironmentState& environment_;
+  const SessionSettings& settings_;
   const ModelCompilationOptions& compilation_;
-  session::Attempt& attempt_;
+  Attempt& attempt_;
   fs::path output_;
   std::vector<CompileReport> reports_;
 };
 
 // The model is a file or in memory.
-Result<CompileReport> compile_once(const Environment& environment,
-                                   const session::SessionSettings& settings,
-                                   const ModelCompilationOptions& compilation,
-                                   session::Attempt attempt) {
-  const session::SessionConfig& config = settings.config;
-  const Cancellation cancellation = session::cancellation_of(settings);
+Result<CompileReport> compile_once(EnvironmentState& environment, const SessionSettings& settings,
+                                   const ModelCompilationOptions& compilation, Attempt attempt) {
+  const SessionConfig& config = settings.config;
+  const Cancellation cancellation = cancellation_of(settings);
   EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write,
-                          session::compilation_write_options(compilation, config));
-  write.file_system = environment.state().output_file_system;
-  write.lock_wait = session::lock_wait(config, cancellation);
+                          compilation_write_options(compilation, config));
+  write.file_system = environment.output_file_system;
+  write.lock_wait = lock_wait(config, cancellation);
   write.written_before = attempt.written;
   const bool has_path = write.destination == context::Destination::kFile;
   const bool has_profiles = !config.shape_profiles.empty();
-  const session::ModelSource source = source_of(compilation);
+  const ModelSource source = source_of(compilation);
   ProfileCompilation profiles(environment, settings, compilation, attempt, write.output_path);
   if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.check(write));
-  using Without = session::ContextGeneration::WithoutNodes;
+  using Without = ContextGeneration::WithoutNodes;
   EPHOST_ASSIGN_OR_RETURN(
       const auto generation,
-      session::ContextGeneration::create(std::move(write),
-                                         compilation.error_if_no_nodes_compiled && !has_profiles
-                                             ? Without::kFail
-                                             : Without::kWritePlainModel,
-                                         cancellation));
-  session::SessionCache cache = session::SessionCache::create(
-      source, without_generation(settings), environment.state().host_version,
-      environment.state().registry.verifier().policy());
+      ContextGeneration::create(std::move(write),
+                                compilation.error_if_no_nodes_compiled && !has_profiles
+                                    ? Without::kFail
+                                    : Without::kWritePlainModel,
+                                cancellation));
+  SessionCache cache =
+      SessionCache::create(source, without_generation(settings), environment.host_version,
+                           environment.registry.verifier().policy());
   if (compilation.output_model_get_initializer_location_func) {
     cache.skip("the application places initializers, which may stay in the model's own files");
   }
-  session::PayloadDigests digests;
-  session::PipelineHooks hooks{.writes_context = true,
-                               .target = compilation.target,
-                               .workers = attempt.workers,
-                               .lost = attempt.lost};
+  PayloadDigests digests;
+  PipelineHooks hooks{.writes_context = true,
+                      .target = compilation.target,
+                      .workers = attempt.workers,
+                      .lost = attempt.lost};
   if (compilation.check_deterministic) {
     cache.skip("what the providers write is compared with what they write in another compilation");
     EPHOST_ASSIGN_OR_RETURN(digests, compile_to_nowhere(environment, source, settings, hooks));
     generation->expect(&digests);
   }
   bool writes = false;
-  hooks.after_import = [&](const session::PreparedModel& prepared) {
+  hooks.after_import = [&](const PreparedModel& prepared) {
     EPHOST_RETURN_IF_ERROR(context::refuse_ep_context_nodes(prepared.model.graph));
     return generation->check(prepared);
   };
-  hooks.after_compile = [&](session::PreparedModel& prepared) {
-    EPHOST_RETURN_IF_ERROR(session::check_workers(prepared));
+  hooks.after_compile = [&](PreparedModel& prepared) {
+    EPHOST_RETURN_IF_ERROR(check_workers(prepared));
     if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.run(prepared, *generation));
     writes = true;
     return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
   };
   cache.add_to(hooks);
-  session::DamagedEntry damaged(cache, &writes);
-  auto prepared = session::with_retries(
-      [&] { return compile_with(environment, source, settings, hooks); }, damaged);
-  cache.count(environment.state().metrics.get());
+  DamagedEntry damaged(cache, &writes);
+  auto prepared =
+      with_retries([&] { return compile_with(environment, source, settings, hooks); }, damaged);
+  cache.count(environment.metrics.get());
   if (!prepared.ok()) return prepared.status();
   std::ranges::copy(generation->written().files, std::back_inserter(attempt.written));
   if (std::vector<std::byte>* const buffer = compilation.output_model_buffer) {
@@ -277,29 +268,27 @@ Result<CompileReport> compile_once(const Environment& environment,
 
 // Does what session.on_crash says if workers end meanwhile. `lost` are left out from the beginning;
 // `written` are the files of the operation so far, which may be replaced, and gets more of them.
-Result<CompileReport> compile(const Environment& environment,
-                              const session::SessionSettings& settings,
+Result<CompileReport> compile(EnvironmentState& environment, const SessionSettings& settings,
                               const ModelCompilationOptions& compilation,
-                              std::vector<session::LostProvider> lost,
+                              std::vector<LostProvider> lost,
                               std::vector<context::WrittenFile>& written) {
-  session::LossPolicy policy;
-  session::LostWorker lost_worker(settings.config.on_crash, policy, lost);
+  LossPolicy policy;
+  LostWorker lost_worker(settings.config.on_crash, policy, lost);
   const auto attempt = [&] {
     return compile_once(environment, settings, compilation, {lost_worker.workers(), lost, written});
   };
-  return session::with_retries(attempt, lost_worker);
+  return with_retries(attempt, lost_worker);
 }
 
 // The application reads its model once, whatever is made of it.
-Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+Result<CompileReport> compile(EnvironmentState& environment, const GivenOptions& options,
                               ModelCompilationOptions compilation) {
-  EPHOST_RETURN_IF_ERROR(session::check_choices(compilation));
-  EPHOST_ASSIGN_OR_RETURN(const session::SessionSettings settings,
-                          session::SessionSettings::read(options));
+  EPHOST_RETURN_IF_ERROR(check_choices(compilation));
+  EPHOST_ASSIGN_OR_RETURN(const SessionSettings settings, SessionSettings::read(options));
   std::vector<std::byte> bytes;
   if (compilation.input_model_read_func) {
-    EPHOST_ASSIGN_OR_RETURN(bytes, session::read_all(compilation.input_model_read_func,
-                                                     session::cancellation_of(settings)));
+    EPHOST_ASSIGN_OR_RETURN(bytes,
+                            read_all(compilation.input_model_read_func, cancellation_of(settings)));
     compilation.input_model_read_func = {};
     compilation.input_model_buffer = bytes;
   }
@@ -313,17 +302,16 @@ std::filesystem::path default_context_model_path(const std::filesystem::path& mo
   return context::context_model_path(model);
 }
 
-Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
+Result<CompileReport> compile_model(EnvironmentState& environment, const GivenOptions& options,
                                     const ModelCompilationOptions& compilation) {
-  using session::Family;
-  return session::metered(environment.state().metrics.get(), Family::kCompilations,
-                          Family::kCompilationSeconds, "compilation", [&] {
-                            return session::without_exceptions("compiling a model", [&] {
-                              const Log log = session::session_log(environment, options);
-                              const LogScope scope(log);
-                              return compile(environment, options, compilation);
-                            });
-                          });
+  return metered(environment.metrics.get(), Family::kCompilations, Family::kCompilationSeconds,
+                 "compilation", [&] {
+                   return without_exceptions("compiling a model", [&] {
+                     const Log log = session_log(environment, options);
+                     const LogScope scope(log);
+                     return compile(environment, options, compilation);
+                   });
+                 });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

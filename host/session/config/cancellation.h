@@ -15,8 +15,7 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 [[nodiscard]] inline Cancellation cancellation_of(const SessionSettings& settings,
                                                   Deadline deadline = {}) {
-  Cancellation cancellation(settings.options.load_cancellation_flag(),
-                            settings.config.load_timeout_seconds);
+  Cancellation cancellation(settings.options.cancelled, settings.config.load_timeout_seconds);
   if (deadline) cancellation.end_at(*deadline);
   return cancellation;
 }

@@ -48,10 +48,10 @@ Status check_on_crash(const SessionConfig& config) {
   return Status::ok_status();
 }
 
-Result<optimize::PassSelection> read_passes(const SessionOptions& options) {
-  const std::string_view level = options.config_entry(kOptimizationLevelKey).value_or("all");
+Result<optimize::PassSelection> read_passes(const GivenOptions& options) {
+  const std::string_view level = options.entry(kOptimizationLevelKey).value_or("all");
   const std::vector<std::string> disabled =
-      split_names(options.config_entry(kDisabledOptimizersKey).value_or(""));
+      split_names(options.entry(kDisabledOptimizersKey).value_or(""));
   Result<optimize::PassSelection> passes = optimize::PassSelection::create(level, disabled);
   if (passes.ok()) return passes;
   return std::move(passes).status().with_context("reading the configuration of optimizers");
@@ -153,10 +153,10 @@ Status check_affinities(const std::vector<Processors>& affinities, uint32_t thre
                           affinities.size(), threads));
 }
 
-Result<SessionConfig> read_session_config(const SessionOptions& options,
+Result<SessionConfig> read_session_config(const GivenOptions& options,
                                           std::vector<std::string>& warnings) {
   SessionConfig config{.known_checksums_dir = KnownChecksums::default_folder()};
-  for (const auto& [key, value] : options.config_entries()) {
+  for (const auto& [key, value] : options.entries) {
     if (const KnownEntry* entry = find_known_entry(key)) {
       EPHOST_RETURN_IF_ERROR(entry->set(config, key, value));
       continue;
@@ -199,15 +199,15 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
   return config;
 }
 
-Result<SessionSettings> SessionSettings::read(const SessionOptions& options) {
+Result<SessionSettings> SessionSettings::read(const GivenOptions& options) {
   std::vector<std::string> warnings;
   EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
   return SessionSettings(options, std::move(config), std::move(warnings));
 }
 
 Result<SessionConfig> read_session_config(const OptionList& entries) {
-  SessionOptions options;
-  for (const auto& [key, value] : entries) options.add_config_entry(key, value);
+  GivenOptions options;
+  for (const auto& [key, value] : entries) options.set_entry(key, value);
   std::vector<std::string> warnings;
   return read_session_config(options, warnings);
 }

@@ -23,9 +23,9 @@
 #include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
+#include "host/session/config/given_options.h"
 #include "host/session/config/on_crash.h"
 #include "host/session/config/profile_text.h"
-#include "host/session/config/session_options.h"
 #include "host/trust/quarantine_policy.h"
 #include "host/worker/tables/isolation.h"
 
@@ -159,16 +159,16 @@ inline constexpr std::string_view kDisabledOptimizersKey =
 
 // INVALID_ARGUMENT for a value that its key does not admit. An unknown key has no effect, as in
 // ONNX Runtime; `warnings` names it, with the most similar known key.
-[[nodiscard]] Result<SessionConfig> read_session_config(const SessionOptions& options,
+[[nodiscard]] Result<SessionConfig> read_session_config(const GivenOptions& options,
                                                         std::vector<std::string>& warnings);
 // What a session is asked for, read once, however many models are made for it.
 struct SessionSettings {
-  SessionSettings(SessionOptions given, SessionConfig entries, std::vector<std::string> remarks)
+  SessionSettings(GivenOptions given, SessionConfig entries, std::vector<std::string> remarks)
       : options(std::move(given)), config(std::move(entries)), warnings(std::move(remarks)) {}
   // Fails as read_session_config does.
-  [[nodiscard]] static Result<SessionSettings> read(const SessionOptions& options);
+  [[nodiscard]] static Result<SessionSettings> read(const GivenOptions& options);
 
-  SessionOptions options;             // what they state beside the entries counts
+  GivenOptions options;               // what they state beside the entries counts
   SessionConfig config;               // the entries
   std::vector<std::string> warnings;  // about the entries
 };

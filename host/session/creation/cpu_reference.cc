@@ -30,19 +30,20 @@ Status refuse_random(const PreparedModel& prepared) {
 }
 
 // Over the memory of `given`, which is only read.
-Result<Value> borrow(const eph_value& given) {
+Result<runtime::Value> borrow(const eph_value& given) {
   const bool is_plain = given.kind == EPH_KIND_TENSOR && given.memory == 0 &&
                         given.element_type != EPH_ELEMENT_STRING;
   if (!is_plain) {
     return Status(StatusCode::kNotImplemented, "an input is not a tensor of numbers");
   }
-  return Value::borrow(static_cast<ElementType>(given.element_type),
-                       std::vector<int64_t>(given.shape, given.shape + given.rank),
-                       {static_cast<std::byte*>(given.data), static_cast<size_t>(given.byte_size)});
+  return runtime::Value::borrow(
+      static_cast<ElementType>(given.element_type),
+      std::vector<int64_t>(given.shape, given.shape + given.rank),
+      {static_cast<std::byte*>(given.data), static_cast<size_t>(given.byte_size)});
 }
 
-layers::Reference::Output output_of(std::string name, Value made) {
-  const auto value = std::make_shared<const Value>(std::move(made));
+layers::Reference::Output output_of(std::string name, runtime::Value made) {
+  const auto value = std::make_shared<const runtime::Value>(std::move(made));
   const ElementType type = value->element_type();
   return {std::move(name),
           make_view(*value, graph::element_type_name(type), graph::element_bits(type)), value};
@@ -50,8 +51,8 @@ layers::Reference::Output output_of(std::string name, Value made) {
 
 class CpuReference : public layers::Reference {
  public:
-  static Result<std::shared_ptr<Reference>> create(const Environment& environment,
-                                                   const SessionOptions& options,
+  static Result<std::shared_ptr<Reference>> create(EnvironmentState& environment,
+                                                   const GivenOptions& options,
                                                    std::span<const std::byte> onnx) {
     auto made = std::make_shared<CpuReference>(environment, options, onnx);
     const LogScope scope(made->log_);
@@ -64,9 +65,9 @@ class CpuReference : public layers::Reference {
     return std::shared_ptr<Reference>(std::move(made));
   }
 
-  CpuReference(const Environment& environment, const SessionOptions& options,
+  CpuReference(EnvironmentState& environment, const GivenOptions& options,
                std::span<const std::byte> onnx)
-      : environment_(environment),
+      : environment_(environment.shared_from_this()),
         log_(session_log(environment, options)),
         onnx_(onnx.begin(), onnx.end()) {}
   CpuReference(const CpuReference&) = delete;
@@ -88,24 +89,24 @@ class CpuReference : public layers::Reference {
       return Status(StatusCode::kInvalidArgument,
                     formatted("there are {} inputs for {}", inputs.size(), graph.inputs.size()));
     }
-    std::vector<Value> values(inputs.size());
-    std::vector<const Value*> given(inputs.size());
+    std::vector<runtime::Value> values(inputs.size());
+    std::vector<const runtime::Value*> given(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == nullptr) continue;
       EPHOST_ASSIGN_OR_RETURN(values[i], borrow(*inputs[i]));
       given[i] = &values[i];
     }
-    std::vector<Value> results(graph.outputs.size());
+    std::vector<runtime::Value> results(graph.outputs.size());
     EPHOST_RETURN_IF_ERROR(model_->run(given, results, {}));
     std::vector<Output> outputs;
     for (size_t i = 0; i < results.size(); ++i) {
-      outputs.push_back(
-          output_of(graph.values[graph.outputs[i]].name, std::exchange(results[i], Value())));
+      outputs.push_back(output_of(graph.values[graph.outputs[i]].name,
+                                  std::exchange(results[i], runtime::Value())));
     }
     return outputs;
   }
 
-  const Environment environment_;
+  const std::shared_ptr<EnvironmentState> environment_;
   const Log log_;
   const std::vector<std::byte> onnx_;  // which the model borrows
   std::unique_ptr<Executable> model_;
@@ -113,19 +114,18 @@ class CpuReference : public layers::Reference {
 
 }  // namespace
 
-layers::MakeReference cpu_references(Environment::State& environment, const SessionConfig& config) {
-  SessionOptions options;
-  options.add_config_entry("session.layers", "");
-  options.set_log_severity_level(LoggingLevel::kFatal);
-  options.set_intra_op_num_threads(config.intra_op_threads);
+layers::MakeReference cpu_references(EnvironmentState& environment, const SessionConfig& config) {
+  GivenOptions options;
+  options.set_entry("session.layers", "");
+  options.set_entry("session.intra_op_num_threads", std::to_string(config.intra_op_threads));
+  options.log_level = LoggingLevel::kFatal;
   // The environment may have the provider that the layer is over, and so the layer.
   return [state = environment.weak_from_this(),
           options](std::span<const std::byte> onnx) -> Result<std::shared_ptr<layers::Reference>> {
-    const std::shared_ptr<Environment::State> kept = state.lock();
+    const std::shared_ptr<EnvironmentState> kept = state.lock();
     if (kept == nullptr) return Status(StatusCode::kFail, "its environment has ended");
-    return without_exceptions("creating the CPU provider's computation", [&] {
-      return CpuReference::create(kept->environment(), options, onnx);
-    });
+    return without_exceptions("creating the CPU provider's computation",
+                              [&] { return CpuReference::create(*kept, options, onnx); });
   };
 }
 

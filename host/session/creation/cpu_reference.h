@@ -10,7 +10,7 @@ namespace ephost::session {
 
 // Each reference keeps the environment; the function does not. A reference has no layers and no
 // cache store, writes no messages, is in no metrics, and uses as many threads as the session.
-[[nodiscard]] layers::MakeReference cpu_references(Environment::State& environment,
+[[nodiscard]] layers::MakeReference cpu_references(EnvironmentState& environment,
                                                    const SessionConfig& config);
 
 }  // namespace ephost::session

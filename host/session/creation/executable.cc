@@ -42,7 +42,7 @@ std::vector<std::string> find_working_providers(const PreparedModel& prepared) {
 
 }  // namespace
 
-Result<std::unique_ptr<Executable>> Executable::create(const Environment& environment,
+Result<std::unique_ptr<Executable>> Executable::create(EnvironmentState& environment,
                                                        const ModelSource& source,
                                                        const SessionSettings& settings,
                                                        const PipelineHooks& hooks) {
@@ -72,7 +72,7 @@ Result<std::unique_ptr<Executable>> Executable::create(const Environment& enviro
 }
 
 // The program, and a first frame for it.
-Status Executable::assemble(const SessionOptions& options) {
+Status Executable::assemble(const GivenOptions& options) {
   EPHOST_ASSIGN_OR_RETURN(program, assemble_program(prepared, options));
   EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*program));
   frames.push_back(std::move(frame));
@@ -90,7 +90,7 @@ void Executable::count_memory() {
   }
 }
 
-Status Executable::check_profiles(std::span<const Value* const> inputs) const {
+Status Executable::check_profiles(std::span<const runtime::Value* const> inputs) const {
   const graph::Graph& graph = prepared.model.graph;
   const auto is_within = [&](const bridge::ExtentRange& range) {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -120,8 +120,8 @@ void Executable::shrink() {
   program->forget_patterns();
 }
 
-Status Executable::run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                       const RunOptions& options) {
+Status Executable::run(std::span<const runtime::Value* const> inputs,
+                       std::span<runtime::Value> outputs, const RunOptions& options) {
   if (is_bound_to_profiles) EPHOST_RETURN_IF_ERROR(check_profiles(inputs));
   std::unique_ptr<runtime::Frame> frame;
   {

@@ -28,7 +28,7 @@ namespace ephost::session {
 struct Executable {
   // Takes the model through the whole pipeline, up to a first frame. `cache` has been added to the
   // hooks.
-  [[nodiscard]] static Result<std::unique_ptr<Executable>> create(const Environment& environment,
+  [[nodiscard]] static Result<std::unique_ptr<Executable>> create(EnvironmentState& environment,
                                                                   const ModelSource& source,
                                                                   const SessionSettings& settings,
                                                                   const PipelineHooks& hooks);
@@ -41,8 +41,8 @@ struct Executable {
   // Runs on an idle frame, or on a new one. Inputs and outputs are dense and in the model's order.
   // INVALID_ARGUMENT for shapes outside of the session's profiles if its providers have compiled
   // the model for these alone. May be called by several threads at once.
-  [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                           const RunOptions& options);
+  [[nodiscard]] Status run(std::span<const runtime::Value* const> inputs,
+                           std::span<runtime::Value> outputs, const RunOptions& options);
 
   // Releases the idle frames and the traced patterns; running runs keep theirs until they end.
   // May be called by several threads at once.
@@ -65,9 +65,9 @@ struct Executable {
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
  private:
-  [[nodiscard]] Status assemble(const SessionOptions& options);
+  [[nodiscard]] Status assemble(const GivenOptions& options);
   void count_memory();
-  [[nodiscard]] Status check_profiles(std::span<const Value* const> inputs) const;
+  [[nodiscard]] Status check_profiles(std::span<const runtime::Value* const> inputs) const;
 };
 
 }  // namespace ephost::session

@@ -76,8 +76,8 @@ uint32_t purpose_of(const PipelineHooks& hooks, const SessionConfig& config) {
 class Pipeline {
  public:
   // Borrows all. `defers_checksums`: see ModelReader::load_context.
-  Pipeline(const Environment& environment, const SessionSettings& settings,
-           const ThreadUse& threads, const PipelineHooks& hooks, bool defers_checksums)
+  Pipeline(EnvironmentState& environment, const SessionSettings& settings, const ThreadUse& threads,
+           const PipelineHooks& hooks, bool defers_checksums)
       : environment_(environment),
         options_(settings.options),
         config_(settings.config),
@@ -89,7 +89,7 @@ class Pipeline {
         optimizer_(config_),
         functions_(config_.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(settings, hooks.deadline);
-    prepared_.metrics = environment.state().metrics.get();
+    prepared_.metrics = environment.metrics.get();
     prepared_.threads = threads;
     prepared_.max_memory_patterns = config_.max_memory_patterns;
     prepared_.max_dense_bytes = config_.max_dense_bytes;
@@ -202,7 +202,7 @@ class Pipeline {
  private:
   // Tells the application what the host begins to do.
   void announce(std::string_view what) const {
-    if (const ProgressFunction& report = options_.progress_func()) report(kHostCategory, 0, what);
+    if (const ProgressFunction& report = options_.progress) report(kHostCategory, 0, what);
   }
 
   // Runs a stage and records its time; a stage that is repeated adds to it.
@@ -268,10 +268,10 @@ class Pipeline {
       prepared_.layers = hooks_.base->layers;
       return Status::ok_status();
     }
-    EPHOST_ASSIGN_OR_RETURN(prepared_.layers,
-                            SessionLayers::create(environment_.state(), config_,
-                                                  cpu_references(environment_.state(), config_),
-                                                  prepared_.profiler, prepared_.files));
+    EPHOST_ASSIGN_OR_RETURN(
+        prepared_.layers,
+        SessionLayers::create(environment_, config_, cpu_references(environment_, config_),
+                              prepared_.profiler, prepared_.files));
     return Status::ok_status();
   }
 
@@ -302,14 +302,13 @@ class Pipeline {
   }
 
   [[nodiscard]] SignaturePolicy signature_policy() const {
-    return trust::strictest(environment_.state().registry.verifier().policy(), config_.signatures);
+    return trust::strictest(environment_.registry.verifier().policy(), config_.signatures);
   }
 
   Status check_signature(const ModelSource& source) {
     const SignaturePolicy policy = signature_policy();
     if (policy == SignaturePolicy::kOff) return {};
-    return reader_.check_signature(source, prepared_, environment_.state().registry.verifier(),
-                                   policy);
+    return reader_.check_signature(source, prepared_, environment_.registry.verifier(), policy);
   }
 
   // Inlines calls that the providers do not claim, and optimizes the result. This comes before any
@@ -442,8 +441,8 @@ class Pipeline {
     return status;
   }
 
-  const Environment& environment_;
-  const SessionOptions& options_;
+  EnvironmentState& environment_;
+  const GivenOptions& options_;
   const SessionConfig& config_;
   const PipelineHooks& hooks_;
   bool defers_checksums_;
@@ -459,15 +458,14 @@ class Pipeline {
 
 }  // namespace
 
-Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
+Result<PreparedModel> prepare_model(EnvironmentState& environment, const ModelSource& source,
                                     const SessionSettings& settings, Stage until,
                                     const PipelineHooks& hooks) {
   if (hooks.base == nullptr) {
     for (const std::string& warning : settings.warnings) log_warning(warning);
   }
-  const ThreadUse threads = hooks.base != nullptr
-                                ? hooks.base->threads
-                                : thread_use(environment.state(), settings.config);
+  const ThreadUse threads =
+      hooks.base != nullptr ? hooks.base->threads : thread_use(environment, settings.config);
   Reading reading;
   WrongChecksum wrong_checksum(reading);
   ReplacedModel replaced(reading, source.path);
@@ -486,8 +484,8 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
   return with_retries(read, wrong_checksum, replaced);
 }
 
-Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
-                                    const SessionOptions& options, Stage until,
+Result<PreparedModel> prepare_model(EnvironmentState& environment, const ModelSource& source,
+                                    const GivenOptions& options, Stage until,
                                     const PipelineHooks& hooks) {
   EPHOST_ASSIGN_OR_RETURN(const SessionSettings settings, SessionSettings::read(options));
   return prepare_model(environment, source, settings, until, hooks);

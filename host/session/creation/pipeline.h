@@ -4,8 +4,8 @@
 
 #include <ephost/status.h>
 
+#include "host/session/config/given_options.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/environment/environment.h"
 #include "host/session/model/model_source.h"
 #include "host/session/model/prepared_model.h"
@@ -16,14 +16,14 @@ namespace ephost::session {
 // Runs the stages up to and including `until`. If the model is replaced by another process while it
 // is read, it is read again. MODEL_LOAD_CANCELED if the application's flag or the configured time
 // limit ends the preparation.
-[[nodiscard]] Result<PreparedModel> prepare_model(const Environment& environment,
+[[nodiscard]] Result<PreparedModel> prepare_model(EnvironmentState& environment,
                                                   const ModelSource& source,
                                                   const SessionSettings& settings, Stage until,
                                                   const PipelineHooks& hooks = {});
 // The same for a caller that has read nothing of the options yet.
-[[nodiscard]] Result<PreparedModel> prepare_model(const Environment& environment,
+[[nodiscard]] Result<PreparedModel> prepare_model(EnvironmentState& environment,
                                                   const ModelSource& source,
-                                                  const SessionOptions& options, Stage until,
+                                                  const GivenOptions& options, Stage until,
                                                   const PipelineHooks& hooks = {});
 
 }  // namespace ephost::session

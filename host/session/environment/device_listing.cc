@@ -15,7 +15,7 @@
 #include "host/session/plugins/plugin_description.h"
 #include "host/session/plugins/usable_plugin.h"
 
-namespace ephost {
+namespace ephost::session {
 
 namespace {
 
@@ -51,7 +51,7 @@ Result<EpDevicePolicy> parse_ep_device_policy(std::string_view name) {
                 nearest ? formatted("; did you mean {}?", *nearest) : std::string()));
 }
 
-}  // namespace ephost
+}  // namespace ephost::session
 
 namespace ephost::session {
 namespace {
@@ -109,7 +109,7 @@ std::string_view preferred_type(EpDevicePolicy policy) {
 
 }  // namespace
 
-EpDeviceList list_all_devices(Environment::State& environment, Listing listing,
+EpDeviceList list_all_devices(EnvironmentState& environment, Listing listing,
                               const SessionConfig* config) {
   const std::shared_ptr<const manifest::SearchResult> plugins = environment.plugins.all();
   const manifest::SearchResult& search = *plugins;

@@ -6,7 +6,7 @@
 
 namespace ephost::session {
 
-EarlyLoader::EarlyLoader(Environment::State& environment, const SessionConfig* config,
+EarlyLoader::EarlyLoader(EnvironmentState& environment, const SessionConfig* config,
                          ProviderWorkers* workers, const manifest::FoundPlugin& first)
     : loader_(environment, config, workers), manifest_(first.manifest.file) {
   const auto options = loader_.options_for(first.manifest);

@@ -20,8 +20,8 @@ class EarlyLoader {
  public:
   // Borrows all; begins to load the plugin if it goes into a worker, and else leaves it to `load`.
   // `workers`: see PluginLoader.
-  EarlyLoader(Environment::State& environment, const SessionConfig* config,
-              ProviderWorkers* workers, const manifest::FoundPlugin& first);
+  EarlyLoader(EnvironmentState& environment, const SessionConfig* config, ProviderWorkers* workers,
+              const manifest::FoundPlugin& first);
 
   [[nodiscard]] const std::filesystem::path& manifest() const { return manifest_; }
   // As PluginLoader. The plugin that was begun is waited for, once.

@@ -9,16 +9,13 @@
 #include "host/base/text.h"
 #include "host/manifest/installation.h"
 #include "host/session/config/session_config.h"
-#include "host/session/environment/device_listing.h"
 #include "host/session/environment/environment_state.h"
-#include "host/session/environment/exception_barrier.h"
 #include "host/session/environment/plugin_loader.h"
-#include "host/session/metrics/prometheus_text.h"
 #include "host/session/plugins/plugin_description.h"
 #include "host/trust/policy.h"
 #include "host/trust/verifier.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 Status check_number(std::string_view name, uint32_t threads) {
@@ -36,8 +33,7 @@ Result<ThreadPool::Options> pool_options(const ThreadingOptions& threading) {
   if (threading.intra_op_thread_affinities.empty()) return options;
   EPHOST_ASSIGN_OR_RETURN(options.affinities,
                           parse_thread_affinities(threading.intra_op_thread_affinities));
-  EPHOST_RETURN_IF_ERROR(
-      session::check_affinities(options.affinities, threading.intra_op_num_threads));
+  EPHOST_RETURN_IF_ERROR(check_affinities(options.affinities, threading.intra_op_num_threads));
   return options;
 }
 
@@ -66,18 +62,12 @@ bridge::PluginLog plugin_log() {
   };
 }
 
-plugin::Quarantine session::make_quarantine(const trust::QuarantinePolicy& policy) {
+plugin::Quarantine make_quarantine(const trust::QuarantinePolicy& policy) {
   return {FailureRecords::default_file(), policy};
 }
 
-Result<Environment> Environment::create(const EnvironmentOptions& options) {
-  return session::without_exceptions("creating an environment", [&]() -> Result<Environment> {
-    return State::create(options, {});
-  });
-}
-
-Result<Environment> Environment::State::create(const EnvironmentOptions& options,
-                                               const MachineFile& machine_file) {
+Result<std::shared_ptr<EnvironmentState>> create_environment(const EnvironmentOptions& options,
+                                                             const MachineFile& machine_file) {
   manifest::SearchRequest request;
   request.directories = options.plugin_directories;
   request.use_environment = options.search_default_directories;
@@ -96,7 +86,7 @@ Result<Environment> Environment::State::create(const EnvironmentOptions& options
                           trust::load_machine_policy(machine_file.path, machine_file.owner));
   EPHOST_ASSIGN_OR_RETURN(const trust::ProcessQuarantine quarantine,
                           trust::quarantine_of_process(machine));
-  auto state = std::make_shared<State>(std::move(pool), quarantine.policy);
+  auto state = std::make_shared<EnvironmentState>(std::move(pool), quarantine.policy);
   state->threading = options.threading;
   if (bound_threads > 0) {
     state->threading.intra_op_num_threads = static_cast<uint32_t>(bound_threads + 1);
@@ -114,82 +104,30 @@ Result<Environment> Environment::State::create(const EnvironmentOptions& options
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->plugins.set(manifest::find_plugins(request));
   state->host_version = EPHOST_VERSION;
-  if (options.metrics) state->metrics = std::make_unique<session::Metrics>(EPHOST_VERSION);
-  return Environment(std::move(state));
+  if (options.metrics) state->metrics = std::make_unique<Metrics>(EPHOST_VERSION);
+  return state;
 }
 
-std::vector<InstalledPlugin> Environment::plugins() const {
+std::vector<InstalledPlugin> installed_plugins(const EnvironmentState& environment) {
   std::vector<InstalledPlugin> plugins;
-  const auto all = state_->plugins.all();
-  for (const manifest::FoundPlugin& found : all->found) {
-    plugins.push_back(session::describe_plugin(found));
-  }
-  for (const manifest::FoundPlugin& layer : all->layers) {
-    plugins.push_back(session::describe_plugin(layer));
-  }
+  const auto all = environment.plugins.all();
+  for (const manifest::FoundPlugin& found : all->found) plugins.push_back(describe_plugin(found));
+  for (const manifest::FoundPlugin& layer : all->layers) plugins.push_back(describe_plugin(layer));
   return plugins;
 }
 
-Status Environment::check_loadable(const InstalledPlugin& plugin) const {
-  const LogScope scope(state_->log);
-  return session::without_exceptions("checking a plugin", [&] {
-    const auto found = state_->plugins.find(plugin.manifest);
-    if (found != nullptr) return state_->registry.check(*found);
-    return Status(
-        StatusCode::kNotFound,
-        formatted("no installed plugin has the manifest {}; give that of a plugin in the list",
-                  quote(plugin.manifest.native())));
-  });
-}
-
-Result<EpDeviceList> Environment::devices() const {
-  const LogScope scope(state_->log);
-  return session::without_exceptions("listing devices", [&]() -> Result<EpDeviceList> {
-    return session::list_all_devices(*state_, session::Listing::kDevices);
-  });
-}
-
-Result<EpDeviceList> Environment::targets() const {
-  const LogScope scope(state_->log);
-  return session::without_exceptions("listing compilation targets", [&]() -> Result<EpDeviceList> {
-    return session::list_all_devices(*state_, session::Listing::kTargets);
-  });
-}
-
-Status Environment::register_execution_provider_library(const std::filesystem::path& path,
-                                                        std::string registration_name) const {
-  const LogScope scope(state_->log);
-  return session::without_exceptions("registering a plugin", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin found, session::find_plugin_at(path));
-    if (registration_name.empty()) registration_name = found.manifest.name;
-    EPHOST_RETURN_IF_ERROR(state_->plugins.check_new(registration_name, found));
-    // What was found out about the same file earlier may not hold any longer.
-    state_->registry.forget(found.manifest.file);
-    EPHOST_ASSIGN_OR_RETURN(auto loaded, session::PluginLoader(*state_).load(found));
-    return state_->plugins.add(std::move(registration_name), std::move(loaded), std::move(found));
-  });
-}
-
-Status Environment::unregister_execution_provider_library(
-    const std::string& registration_name) const {
-  const LogScope scope(state_->log);
-  return session::without_exceptions("unregistering a plugin", [&]() -> Status {
-    return state_->plugins.remove(registration_name).status();
-  });
-}
-
-std::vector<SkippedPlugin> Environment::skipped_plugins() const {
+std::vector<SkippedPlugin> skipped_plugins(const EnvironmentState& environment) {
   std::vector<SkippedPlugin> skipped;
-  const auto all = state_->plugins.all();
+  const auto all = environment.plugins.all();
   for (const manifest::SkippedManifest& manifest : all->skipped) {
     skipped.push_back({manifest.file, manifest.reason});
   }
   return skipped;
 }
 
-std::vector<SearchedDirectory> Environment::searched_directories() const {
+std::vector<SearchedDirectory> searched_directories(const EnvironmentState& environment) {
   std::vector<SearchedDirectory> directories;
-  const auto all = state_->plugins.all();
+  const auto all = environment.plugins.all();
   for (const manifest::SearchDirectory& searched : all->directories) {
     directories.push_back(
         {searched.path, std::string(manifest::search_origin_name(searched.origin))});
@@ -197,28 +135,36 @@ std::vector<SearchedDirectory> Environment::searched_directories() const {
   return directories;
 }
 
-std::vector<SessionGroupInfo> Environment::session_groups() const { return state_->groups.list(); }
+Status check_loadable(EnvironmentState& environment, const std::filesystem::path& manifest) {
+  const auto found = environment.plugins.find(manifest);
+  if (found != nullptr) return environment.registry.check(*found);
+  return Status(
+      StatusCode::kNotFound,
+      formatted("no installed plugin has the manifest {}; give that of a plugin in the list",
+                quote(manifest.native())));
+}
 
-Status Environment::abandon_session_group(const std::string& name) const {
-  const LogScope scope(state_->log);
-  if (state_->groups.remove(name)) return Status::ok_status();
+Status register_plugin(EnvironmentState& environment, const std::filesystem::path& path,
+                       std::string name) {
+  EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin found, find_plugin_at(path));
+  if (name.empty()) name = found.manifest.name;
+  EPHOST_RETURN_IF_ERROR(environment.plugins.check_new(name, found));
+  // What was found out about the same file earlier may not hold any longer.
+  environment.registry.forget(found.manifest.file);
+  EPHOST_ASSIGN_OR_RETURN(auto loaded, PluginLoader(environment).load(found));
+  return environment.plugins.add(std::move(name), std::move(loaded), std::move(found));
+}
+
+Status abandon_session_group(EnvironmentState& environment, const std::string& name) {
+  if (environment.groups.remove(name)) return Status::ok_status();
   return Status(StatusCode::kNotFound, "there is no session group " + quote(name));
 }
 
-Result<MetricsReport> Environment::metrics() const {
-  return session::without_exceptions("reading metrics", [&]() -> Result<MetricsReport> {
-    if (state_->metrics != nullptr) return state_->metrics->read();
-    return Status(StatusCode::kInvalidArgument,
-                  "the environment counts nothing; create it with EnvironmentOptions::metrics "
-                  "(ephost_environment_options.metrics in C)");
-  });
+Result<MetricsReport> read_metrics(const EnvironmentState& environment) {
+  if (environment.metrics != nullptr) return environment.metrics->read();
+  return Status(StatusCode::kInvalidArgument,
+                "the environment counts nothing; create it with EnvironmentOptions::metrics "
+                "(ephost_environment_options.metrics in C)");
 }
 
-Result<std::string> Environment::prometheus_text() const {
-  return session::without_exceptions("writing metrics", [&]() -> Result<std::string> {
-    EPHOST_ASSIGN_OR_RETURN(const MetricsReport report, metrics());
-    return session::prometheus_text(report);
-  });
-}
-
-}  // namespace ephost
+}  // namespace ephost::session

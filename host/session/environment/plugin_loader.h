@@ -30,13 +30,13 @@ class PluginLoader {
  public:
   // Borrows all three. `config` is the session's; null: there is none. `workers`: where those of a
   // provider are noted; may be null.
-  explicit PluginLoader(Environment::State& environment, const SessionConfig* config = nullptr,
+  explicit PluginLoader(EnvironmentState& environment, const SessionConfig* config = nullptr,
                         ProviderWorkers* workers = nullptr)
       : environment_(environment), config_(config), workers_(workers) {}
   // To inspect plugins as a session with this configuration would load them: at least as isolated
   // as `least` says, with its limits of calls. A plugin that exceeds one that is shorter than the
   // default has not failed.
-  PluginLoader(Environment::State& environment, const SessionConfig& config,
+  PluginLoader(EnvironmentState& environment, const SessionConfig& config,
                worker::IsolationOptions least)
       : environment_(environment),
         config_(&config),
@@ -71,7 +71,7 @@ class PluginLoader {
   // Tells `options` what to record of workers that fail.
   void record_failures(worker::IsolationOptions& options) const;
 
-  Environment::State& environment_;
+  EnvironmentState& environment_;
   const SessionConfig* const config_;
   ProviderWorkers* const workers_;
   const bool is_inspection_ = false;

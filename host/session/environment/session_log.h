@@ -6,17 +6,16 @@
 #include <optional>
 
 #include "host/base/log.h"
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 #include "host/session/environment/environment_state.h"
 
 namespace ephost::session {
 
-[[nodiscard]] inline Log session_log(const Environment& environment,
-                                     const SessionOptions& options) {
-  const Log& log = environment.state().log;
-  if (options.log_id().empty() && !options.log_severity_level()) return log;
-  return log.with(options.log_severity_level(),
-                  options.log_id().empty() ? log.id() : options.log_id());
+[[nodiscard]] inline Log session_log(const EnvironmentState& environment,
+                                     const GivenOptions& options) {
+  const Log& log = environment.log;
+  if (options.log_id.empty() && !options.log_level) return log;
+  return log.with(options.log_level, options.log_id.empty() ? log.id() : options.log_id);
 }
 
 // The log of a run, in whose scope it is while this object lives. A run that sets nothing about

@@ -20,7 +20,6 @@
 #include "host/session/environment/environment_state.h"
 #include "host/session/environment/exception_barrier.h"
 #include "host/session/environment/session_log.h"
-#include "host/session/facade/session_state.h"
 
 namespace ephost::session {
 namespace {
@@ -60,7 +59,7 @@ void describe_all(const graph::Model& model, std::span<const graph::ValueId> ids
 class ContextTasks {
  public:
   // Checks the output options, before the model is read.
-  Status set_up(const Environment& environment, const ModelSource& source,
+  Status set_up(EnvironmentState& environment, const ModelSource& source,
                 const SessionSettings& settings, Attempt& attempt, PipelineHooks& hooks) {
     const SessionConfig& config = settings.config;
     EPHOST_ASSIGN_OR_RETURN(std::optional<context::WriteOptions> output,
@@ -68,14 +67,14 @@ class ContextTasks {
     const Cancellation cancellation = cancellation_of(settings);
     const context::LockWait wait = lock_wait(config, cancellation);
     if (config.share_contexts || config.stop_share_contexts) {
-      seat_.emplace(environment.state().groups, config.share_contexts_group,
-                    config.stop_share_contexts, wait);
+      seat_.emplace(environment.groups, config.share_contexts_group, config.stop_share_contexts,
+                    wait);
       hooks.seat = &*seat_;
     }
     hooks.runs = true;
     if (!output) return Status::ok_status();
     hooks.writes_context = true;
-    output->file_system = environment.state().output_file_system;
+    output->file_system = environment.output_file_system;
     if (seat_) {
       EPHOST_RETURN_IF_ERROR(seat_->check_output(*output));
       hooks.after_import = [this, output](const PreparedModel& prepared) {
@@ -114,12 +113,12 @@ class ContextTasks {
   std::unique_ptr<ContextGeneration> generation_;
 };
 
-using Created = Result<std::unique_ptr<Session::State>>;
+using Created = Result<std::unique_ptr<SessionState>>;
 
-Created create_state(const Environment& environment, const ModelSource& source,
+Created create_state(EnvironmentState& environment, const ModelSource& source,
                      const SessionSettings& settings, const Log& log, Attempt& attempt,
                      SessionCache& cache) {
-  auto state = std::make_unique<Session::State>(environment, log);
+  auto state = std::make_unique<SessionState>(environment, log);
   PipelineHooks hooks;
   hooks.workers = attempt.workers;
   hooks.lost = attempt.lost;
@@ -144,14 +143,14 @@ Created create_state(const Environment& environment, const ModelSource& source,
 }
 
 // Uses the cache store if there is one.
-Created create_with_cache(const Environment& environment, const ModelSource& source,
+Created create_with_cache(EnvironmentState& environment, const ModelSource& source,
                           const SessionSettings& settings, const Log& log, Attempt attempt) {
-  SessionCache cache = SessionCache::create(source, settings, environment.state().host_version,
-                                            environment.state().registry.verifier().policy());
+  SessionCache cache = SessionCache::create(source, settings, environment.host_version,
+                                            environment.registry.verifier().policy());
   DamagedEntry damaged(cache);
   auto state = with_retries(
       [&] { return create_state(environment, source, settings, log, attempt, cache); }, damaged);
-  cache.count(environment.state().metrics.get());
+  cache.count(environment.metrics.get());
   if (!state.ok()) return state;
   (*state)->cache_use = cache.use();
   SessionModel& model = *(*state)->created;
@@ -162,8 +161,8 @@ Created create_with_cache(const Environment& environment, const ModelSource& sou
 }
 
 // Does what session.on_crash says if workers end meanwhile, and prepares for their end later on.
-Created create_with_workers(const Environment& environment, const ModelSource& source,
-                            const SessionOptions& options) {
+Created create_with_workers(EnvironmentState& environment, const ModelSource& source,
+                            const GivenOptions& options) {
   const Log log = session_log(environment, options);
   const LogScope scope(log);
   EPHOST_ASSIGN_OR_RETURN(const SessionSettings settings, SessionSettings::read(options));
@@ -175,8 +174,7 @@ Created create_with_workers(const Environment& environment, const ModelSource& s
     return create_with_cache(environment, source, settings, log,
                              {lost_worker.workers(), lost, written});
   };
-  EPHOST_ASSIGN_OR_RETURN(std::unique_ptr<Session::State> state,
-                          with_retries(attempt, lost_worker));
+  EPHOST_ASSIGN_OR_RETURN(std::unique_ptr<SessionState> state, with_retries(attempt, lost_worker));
   PreparedModel& prepared = state->created->base->prepared;
   if (prepared.workers == nullptr) return state;
   // Specialisations may give nodes to a provider that has none in the model as it is.
@@ -193,11 +191,11 @@ Created create_with_workers(const Environment& environment, const ModelSource& s
 
 }  // namespace
 
-Result<std::unique_ptr<Session::State>> create_session_state(const Environment& environment,
-                                                             const ModelSource& source,
-                                                             const SessionOptions& options) {
-  return metered(environment.state().metrics.get(), Family::kSessions, Family::kSessionSeconds,
-                 "session", [&] {
+Result<std::unique_ptr<SessionState>> create_session(EnvironmentState& environment,
+                                                     const ModelSource& source,
+                                                     const GivenOptions& options) {
+  return metered(environment.metrics.get(), Family::kSessions, Family::kSessionSeconds, "session",
+                 [&] {
                    return without_exceptions("creating a session", [&] {
                      return create_with_workers(environment, source, options);
                    });

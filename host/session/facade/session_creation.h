@@ -6,15 +6,16 @@
 
 #include <memory>
 
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 #include "host/session/environment/environment.h"
-#include "host/session/facade/session.h"
+#include "host/session/facade/session_state.h"
 #include "host/session/model/model_source.h"
 
 namespace ephost::session {
 
-// What Session::create does.
-[[nodiscard]] Result<std::unique_ptr<Session::State>> create_session_state(
-    const Environment& environment, const ModelSource& source, const SessionOptions& options);
+// Session::create.
+[[nodiscard]] Result<std::unique_ptr<SessionState>> create_session(EnvironmentState& environment,
+                                                                   const ModelSource& source,
+                                                                   const GivenOptions& options);
 
 }  // namespace ephost::session

@@ -1,11 +1,18 @@
-// The state behind Session and IoBinding. Members are destroyed in reverse order.
+// The state of a session: its model, and what an application may ask of it. Members are destroyed
+// in reverse order.
 #pragma once
 
 #include <ephost/status.h>
+#include <ephost/types/cache_use.h>
+#include <ephost/types/model_metadata.h>
+#include <ephost/types/session.h>
+#include <ephost/types/specialization.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,27 +20,28 @@
 
 #include "host/base/log.h"
 #include "host/base/threads/task_threads.h"
-#include "host/session/facade/session.h"
+#include "host/runtime/values/value.h"
+#include "host/session/environment/environment_state.h"
 #include "host/session/metrics/metrics.h"
 #include "host/session/running/recovery.h"
 #include "host/session/running/session_model.h"
-#include "host/session/runs/bound_outputs.h"
 
-namespace ephost {
+namespace ephost::session {
 
-struct Session::State {
-  State(Environment kept, Log own);
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  // Waits for all runs that run_async has started, but for one whose callback destroys the session.
-  ~State();
+// The contracts of its functions are those of `Session` in <ephost/session.h>.
+struct SessionState {
+  SessionState(EnvironmentState& kept, Log own);
+  SessionState(const SessionState&) = delete;
+  SessionState& operator=(const SessionState&) = delete;
+  // Waits for all runs that do not wait, but for one whose callback destroys the session.
+  ~SessionState();
 
-  Environment environment;
+  const std::shared_ptr<EnvironmentState> environment;
   Log log;
   CacheUse cache_use;
   ModelMetadata metadata;
-  std::vector<Phase> phases;   // of the creation
-  session::GaugeShare gauges;  // its constants, and that it exists
+  std::vector<Phase> phases;  // of the creation
+  GaugeShare gauges;          // its constants, and that it exists
   uint64_t max_dense_bytes = 0;
   std::vector<ValueDescription> inputs;
   std::vector<ValueDescription> outputs;
@@ -41,49 +49,41 @@ struct Session::State {
   std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`
   std::unordered_map<std::string_view, size_t> output_index;
   // What runs. Once there is a `recovery`, that has it; see `model`.
-  std::shared_ptr<session::SessionModel> created;
+  std::shared_ptr<SessionModel> created;
   // Null unless something else than a failure follows from the end of a provider's worker.
-  std::unique_ptr<session::Recovery> recovery;
+  std::unique_ptr<Recovery> recovery;
 
-  // Runs that run_async has started. Empty only while the session is being destroyed.
+  // Runs that start_run has started. Empty only while the session is being destroyed.
   std::optional<TaskGroup> async_runs;
-
-  Result<std::filesystem::path> end_profiling();
-
-  // As Session::set_ep_dynamic_options.
-  Status change_options(const OptionList& options);
 
   // The position of an input or output of the model. INVALID_ARGUMENT if there is none.
   [[nodiscard]] Result<size_t> input_slot(std::string_view name) const;
   [[nodiscard]] Result<size_t> output_slot(std::string_view name) const;
 
-  [[nodiscard]] std::shared_ptr<session::SessionModel> model() const {
+  [[nodiscard]] std::shared_ptr<SessionModel> model() const {
     return recovery != nullptr ? recovery->model() : created;
   }
-  // The base of the model, as long as nothing takes its place.
-  [[nodiscard]] const session::PreparedModel& prepared() const { return model()->base->prepared; }
+  // As long as nothing takes the place of the model.
+  [[nodiscard]] const PreparedModel& prepared() const { return model()->base->prepared; }
 
   // Counts into the metrics of the environment, if it has any, from now on.
   void count();
 
   // Runs the model, specialised or not.
-  Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
-             const RunOptions& options);
-  // The same with inputs and outputs by name; returns all outputs if none is named.
-  Result<std::vector<Value>> run(std::span<const NamedValue> named,
-                                 std::span<const std::string> output_names,
-                                 const RunOptions& options);
+  [[nodiscard]] Status run(std::span<const runtime::Value* const> run_inputs,
+                           std::span<runtime::Value> run_outputs, const RunOptions& options);
+
+  [[nodiscard]] Status change_options(const OptionList& options);
+  void shrink();
+  [[nodiscard]] Result<std::filesystem::path> end_profiling();
+  [[nodiscard]] Status check_output_file(const std::filesystem::path& file, std::string role) const;
+  [[nodiscard]] std::vector<Specialization> specializations() const;
+  [[nodiscard]] uint64_t host_node_count() const;
+  [[nodiscard]] std::vector<PlannedMemory> planned_memory() const;
 
  private:
-  Status run_model(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
-                   const RunOptions& options);
+  [[nodiscard]] Status run_model(std::span<const runtime::Value* const> run_inputs,
+                                 std::span<runtime::Value> run_outputs, const RunOptions& options);
 };
 
-struct IoBinding::State {
-  const Session::State* session = nullptr;
-  std::vector<Value> inputs;  // by graph input; empty ones are not bound
-  std::vector<const Value*> input_slots;
-  session::BoundOutputs outputs{0};  // by graph output
-};
-
-}  // namespace ephost
+}  // namespace ephost::session

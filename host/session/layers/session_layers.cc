@@ -21,7 +21,7 @@ namespace ephost::session {
 
 // Makes each layer once, wherever it is named.
 struct SessionLayers::Maker {
-  Environment::State& environment;
+  EnvironmentState& environment;
   const SessionConfig& config;
   const layers::MakeReference& make_reference;
   const std::shared_ptr<Profiler>& profiler;
@@ -77,7 +77,7 @@ struct SessionLayers::Maker {
 };
 
 Result<std::shared_ptr<const SessionLayers>> SessionLayers::create(
-    Environment::State& environment, const SessionConfig& config,
+    EnvironmentState& environment, const SessionConfig& config,
     const layers::MakeReference& make_reference, const std::shared_ptr<Profiler>& profiler,
     OperationFiles& files) {
   Maker maker{environment, config, make_reference, profiler, files};

@@ -28,7 +28,7 @@ class SessionLayers {
   // INVALID_ARGUMENT for an unknown layer; EP_FAIL for one that cannot be loaded; FAIL if a file of
   // a layer cannot be opened. `make_reference` is for the layer "validate"; `profiler` may be null.
   static Result<std::shared_ptr<const SessionLayers>> create(
-      Environment::State& environment, const SessionConfig& config,
+      EnvironmentState& environment, const SessionConfig& config,
       const layers::MakeReference& make_reference, const std::shared_ptr<Profiler>& profiler,
       OperationFiles& files);
 

@@ -17,15 +17,15 @@ ephost::NamedRange lent_range(std::span<const std::byte> bytes, const std::strin
 }
 
 // Keeps the value's memory alive by a copy of the value, which shares it.
-graph::Tensor tensor_of(const std::string& name, const Value& value) {
+graph::Tensor tensor_of(const std::string& name, const runtime::Value& value) {
   graph::Tensor tensor{.type = value.element_type(), .shape = value.shape()};
   if (value.element_type() == ElementType::kString) {
-    const auto owner = std::make_shared<const Value>(value);
+    const auto owner = std::make_shared<const runtime::Value>(value);
     tensor.strings = {owner, &owner->strings()};
     return tensor;
   }
   struct Kept {
-    Value value;
+    runtime::Value value;
     ephost::NamedRange range;
   };
   const auto kept = std::make_shared<Kept>();
@@ -42,9 +42,9 @@ graph::Blob lent_blob(std::span<const std::byte> bytes, const std::string& where
           .owner = std::make_shared<const ephost::NamedRange>(lent_range(bytes, where))};
 }
 
-Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& options) {
+Result<onnx_io::GivenInitializers> given_initializers(const GivenOptions& options) {
   onnx_io::GivenInitializers given;
-  for (const GivenInitializer& initializer : options.initializers()) {
+  for (const GivenInitializer& initializer : options.initializers) {
     if (initializer.value.kind() != ValueKind::kTensor) {
       return Status(
           StatusCode::kInvalidArgument,
@@ -58,15 +58,15 @@ Result<onnx_io::GivenInitializers> given_initializers(const SessionOptions& opti
   return given;
 }
 
-std::map<std::string, graph::Blob> given_files(const SessionOptions& options) {
+std::map<std::string, graph::Blob> given_files(const GivenOptions& options) {
   std::map<std::string, graph::Blob> files;
-  for (const FileInMemory& file : options.files_in_memory()) {
+  for (const FileInMemory& file : options.files_in_memory) {
     files.insert_or_assign(file.name, lent_blob(file.bytes, "in the file " + quote(file.name)));
   }
   return files;
 }
 
-std::vector<std::string> describe_unread_files(const SessionOptions& options,
+std::vector<std::string> describe_unread_files(const GivenOptions& options,
                                                const std::set<std::string>& read) {
   const std::vector<std::string_view> known(read.begin(), read.end());
   std::vector<std::string> unread;

@@ -11,12 +11,12 @@ namespace ephost::session {
 
 namespace fs = std::filesystem;
 
-Status add_option_files(const SessionOptions& options, const SessionConfig& config,
+Status add_option_files(const GivenOptions& options, const SessionConfig& config,
                         OperationFiles& files) {
-  for (const fs::path& file : options.input_files()) {
+  for (const fs::path& file : options.input_files) {
     EPHOST_RETURN_IF_ERROR(files.add_input(file, "the input file"));
   }
-  for (const fs::path& file : options.output_files()) {
+  for (const fs::path& file : options.output_files) {
     EPHOST_RETURN_IF_ERROR(files.add_output(file, "the output file"));
   }
   if (config.profile_file.empty()) return Status::ok_status();

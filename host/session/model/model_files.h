@@ -9,14 +9,14 @@
 #include "host/graph/graph.h"
 #include "host/manifest/choose.h"
 #include "host/onnx_io/import/import.h"
+#include "host/session/config/given_options.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/model/model_source.h"
 
 namespace ephost::session {
 
 // Files that the options name: those of the application, and the profile.
-[[nodiscard]] Status add_option_files(const SessionOptions& options, const SessionConfig& config,
+[[nodiscard]] Status add_option_files(const GivenOptions& options, const SessionConfig& config,
                                       OperationFiles& files);
 
 // The model, its external data, and the binaries that its EPContext nodes refer to.

@@ -12,7 +12,7 @@ namespace ephost::session {
 namespace {
 
 // A session that says how its threads behave has threads of its own.
-std::shared_ptr<ThreadPool> pool_of(Environment::State& state, const SessionConfig& config) {
+std::shared_ptr<ThreadPool> pool_of(EnvironmentState& state, const SessionConfig& config) {
   const bool spins = config.allow_spinning.value_or(state.threading.allow_spinning);
   if (config.thread_affinities.empty() && spins == state.threading.allow_spinning) {
     return ThreadPool::borrow(state.threads);
@@ -26,7 +26,7 @@ std::shared_ptr<ThreadPool> pool_of(Environment::State& state, const SessionConf
 
 }  // namespace
 
-ThreadUse thread_use(Environment::State& state, const SessionConfig& config) {
+ThreadUse thread_use(EnvironmentState& state, const SessionConfig& config) {
   const auto count = [](uint32_t wanted, uint32_t of_environment) {
     if (wanted != 0) return wanted;
     return of_environment != 0 ? of_environment : ThreadPool::default_thread_count();

@@ -20,6 +20,6 @@ struct ThreadUse {
 };
 
 // What the options of a session and the environment ask for.
-[[nodiscard]] ThreadUse thread_use(Environment::State& state, const SessionConfig& config);
+[[nodiscard]] ThreadUse thread_use(EnvironmentState& state, const SessionConfig& config);
 
 }  // namespace ephost::session

@@ -13,8 +13,7 @@ namespace {
 
 class Assembly {
  public:
-  Assembly(PreparedModel& model, const SessionOptions& options)
-      : model_(model), options_(options) {}
+  Assembly(PreparedModel& model, const GivenOptions& options) : model_(model), options_(options) {}
 
   Result<std::unique_ptr<runtime::Program>> run(PreparedGraph& prepared) {
     const graph::Graph& graph = model_.graph_of(prepared);
@@ -33,7 +32,7 @@ class Assembly {
     parts.computations = std::move(prepared.computations);
     parts.allocation = std::move(prepared.allocation);
     parts.pattern = std::move(prepared.pattern);
-    parts.memory_options.enable_mem_pattern = options_.mem_pattern();
+    parts.memory_options.enable_mem_pattern = options_.mem_pattern;
     parts.thread_pool = model_.threads.pool.get();
     parts.threads = model_.threads.steps;
     parts.profiler = model_.profiler.get();
@@ -73,13 +72,13 @@ class Assembly {
   }
 
   PreparedModel& model_;
-  const SessionOptions& options_;
+  const GivenOptions& options_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<runtime::Program>> assemble_program(PreparedModel& prepared,
-                                                           const SessionOptions& options) {
+                                                           const GivenOptions& options) {
   return Assembly(prepared, options).run(prepared.main);
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "host/runtime/program.h"
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 #include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
@@ -15,6 +15,6 @@ namespace ephost::session {
 // borrows its graphs: it must not move while the program exists. INVALID_GRAPH if a control-flow
 // node and its bodies do not fit together.
 [[nodiscard]] Result<std::unique_ptr<runtime::Program>> assemble_program(
-    PreparedModel& prepared, const SessionOptions& options);
+    PreparedModel& prepared, const GivenOptions& options);
 
 }  // namespace ephost::session

@@ -39,7 +39,7 @@ ModelMetadata metadata_of(const graph::Model& model) {
 
 }  // namespace
 
-ModelReader::ModelReader(const SessionOptions& options, const SessionConfig& config,
+ModelReader::ModelReader(const GivenOptions& options, const SessionConfig& config,
                          bool defers_inference, bool warns)
     : options_(options),
       config_(config),
@@ -115,7 +115,7 @@ void ModelReader::set_load_options(const ModelSource& source, const PreparedMode
   if (!external_initializers_folder_.empty()) {
     load_options_.initializers_folder = external_initializers_folder_;
   }
-  if (const EpContextDataReadFunction& read = options_.ep_context_data_read_func()) {
+  if (const EpContextDataReadFunction& read = options_.read_context_data) {
     load_options_.read_payload = [&read](const std::string& name) -> Result<graph::Blob> {
       EPHOST_ASSIGN_OR_RETURN(EpContextData data, read(name));
       return graph::Blob{data.bytes, std::move(data.owner)};

@@ -8,8 +8,8 @@
 
 #include "host/context/read/loader.h"
 #include "host/onnx_io/import/import.h"
+#include "host/session/config/given_options.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/model/model_source.h"
 #include "host/session/model/prepared_model.h"
 #include "host/trust/verifier.h"
@@ -23,7 +23,7 @@ class ModelReader {
   // Borrows both. Without `warns`, nothing is said about options that have no effect. With
   // `defers_inference`, `import` leaves the inference of types and the alignment
   // of initializers to `complete_import`, because a cache may replace the model in between.
-  ModelReader(const SessionOptions& options, const SessionConfig& config, bool defers_inference,
+  ModelReader(const GivenOptions& options, const SessionConfig& config, bool defers_inference,
               bool warns = true);
 
   // Reads the model into `prepared` and notes the files that were read. Opens `source.file` if the
@@ -55,7 +55,7 @@ class ModelReader {
   void warn_about_options() const;
   void set_load_options(const ModelSource& source, const PreparedModel& prepared);
 
-  const SessionOptions& options_;
+  const GivenOptions& options_;
   const SessionConfig& config_;
   bool defers_inference_;
   bool warns_;

@@ -194,7 +194,7 @@ Status allocate(const graph::Graph& graph, const plan::AllocationOptions& option
   return Status::ok_status();
 }
 
-Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
+Status plan_graph(const graph::Graph& graph, const GivenOptions& options,
                   const plan::AllocationOptions& allocation_options, StepOrder order,
                   const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
                   PreparedGraph& prepared) {
@@ -202,7 +202,7 @@ Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
       allocate(graph, allocation_options, order, alignments, cancellation, prepared));
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   plan::MemoryOptions memory_options;
-  memory_options.enable_mem_pattern = options.mem_pattern();
+  memory_options.enable_mem_pattern = options.mem_pattern;
   memory_options.alignments = alignments;
   EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
                           plan::plan_memory(prepared.allocation, {}, memory_options));
@@ -261,8 +261,8 @@ void release_dropped_constants(PreparedModel& model) {
   }
 }
 
-Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrder order) {
-  const plan::AllocationOptions allocation_options = {options.mem_reuse(), options.mem_pattern()};
+Status plan_memory(PreparedModel& model, const GivenOptions& options, StepOrder order) {
+  const plan::AllocationOptions allocation_options = {options.mem_reuse, options.mem_pattern};
   number_locations(model);
   for (PreparedGraph* prepared : model.graphs()) {
     const std::vector<uint64_t> alignments = alignments_of(model, *prepared);

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/session/config/given_options.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/model/prepared_model.h"
 
 namespace ephost::session {
@@ -29,7 +29,7 @@ void release_dropped_constants(PreparedModel& prepared);
 
 // Call after compilation. Adds copy steps between locations and fills in PreparedGraph::allocation
 // and PreparedGraph::pattern. May reorder steps and computations first, if `order` allows it.
-[[nodiscard]] Status plan_memory(PreparedModel& prepared, const SessionOptions& options,
+[[nodiscard]] Status plan_memory(PreparedModel& prepared, const GivenOptions& options,
                                  StepOrder order);
 
 }  // namespace ephost::session

@@ -32,17 +32,16 @@ bool is_compiled_throughout(const graph::Graph& graph) {
 }
 
 // What was asked for, or what the policy chooses.
-Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
-                                                 const SessionOptions& options,
+Result<std::vector<ProviderRequest>> requests_of(EnvironmentState& state,
+                                                 const GivenOptions& options,
                                                  const SessionConfig& config) {
-  const std::optional<EpDevicePolicy> policy = options.ep_selection_policy();
-  if (!policy) return options.providers();
-  if (!options.providers().empty()) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        formatted("the session has both the device policy {} and the provider {}; a "
-                  "policy chooses the providers itself, so give only one of the two",
-                  ep_device_policy_name(*policy), quote(options.providers().front().name)));
+  const std::optional<EpDevicePolicy> policy = options.policy;
+  if (!policy) return options.providers;
+  if (!options.providers.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("the session has both the device policy {} and the provider {}; a "
+                            "policy chooses the providers itself, so give only one of the two",
+                            ep_device_policy_name(*policy), quote(options.providers.front().name)));
   }
   const EpDeviceList all = list_all_devices(state, Listing::kDevices, &config);
   for (const UnlistedProvider& failed : all.failed) {
@@ -59,8 +58,8 @@ void remove_lost(std::vector<manifest::ChosenProvider>& chosen,
   });
 }
 
-Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
-                                                     const SessionOptions& options,
+Result<std::vector<manifest::ChosenProvider>> choose(EnvironmentState& state,
+                                                     const GivenOptions& options,
                                                      const graph::Graph& graph,
                                                      const SessionConfig& config,
                                                      std::span<const LostProvider> lost) {
@@ -80,12 +79,12 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
 }  // namespace
 
 void ProviderCreation::begin_loading(const PreparedModel& prepared) {
-  auto chosen = choose_providers(*environment_.state().plugins.all(), options_.providers());
+  auto chosen = choose_providers(*environment_.plugins.all(), options_.providers);
   if (!chosen.ok()) return;  // create_all says why
   remove_lost(*chosen, prepared.lost);
   for (const manifest::ChosenProvider& choice : *chosen) {
-    begun_.push_back(std::make_unique<EarlyLoader>(
-        environment_.state(), &config_, prepared.workers.get(), choice.candidates.plugins.front()));
+    begun_.push_back(std::make_unique<EarlyLoader>(environment_, &config_, prepared.workers.get(),
+                                                   choice.candidates.plugins.front()));
   }
 }
 
@@ -98,14 +97,13 @@ std::unique_ptr<EarlyLoader> ProviderCreation::loader_for(const manifest::FoundP
     begun_.erase(found);
     return begun;
   }
-  return std::make_unique<EarlyLoader>(environment_.state(), &config_, prepared.workers.get(),
-                                       plugin);
+  return std::make_unique<EarlyLoader>(environment_, &config_, prepared.workers.get(), plugin);
 }
 
 Status ProviderCreation::create_all(PreparedModel& prepared) {
   EPHOST_ASSIGN_OR_RETURN(
       const std::vector<manifest::ChosenProvider> chosen,
-      choose(environment_.state(), options_, prepared.model.graph, config_, prepared.lost));
+      choose(environment_, options_, prepared.model.graph, config_, prepared.lost));
   const bool wants_operators = onnx_io::may_use_plugin_operators(prepared.model);
   auto operators = std::make_shared<onnx_io::PluginOperators>();
   for (const manifest::ChosenProvider& choice : chosen) {
@@ -215,7 +213,7 @@ uint32_t ProviderCreation::purpose_of(const manifest::Manifest& manifest) const 
 
 bridge::ProgressHooks ProviderCreation::progress_hooks(const Cancellation& cancellation) const {
   bridge::ProgressHooks hooks;
-  if (const ProgressFunction& report = options_.progress_func()) {
+  if (const ProgressFunction& report = options_.progress) {
     hooks.report = [report, is_running = is_running_](auto&&... what) {
       if (*is_running) report(what...);
     };

@@ -14,8 +14,8 @@
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/plugin/loaded_plugin.h"
+#include "host/session/config/given_options.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/environment/early_loader.h"
 #include "host/session/environment/environment.h"
 #include "host/session/model/prepared_model.h"
@@ -30,7 +30,7 @@ class ProviderCreation {
  public:
   // Borrows all; `seat` is null for a session that shares nothing. `purpose`: EPH_PURPOSE_*.
   // `target`: the id of a device to compile for; empty: the session's devices.
-  ProviderCreation(const Environment& environment, const SessionOptions& options,
+  ProviderCreation(EnvironmentState& environment, const GivenOptions& options,
                    const SessionConfig& config, GroupSeat* seat, uint32_t purpose,
                    const std::string& target)
       : environment_(environment),
@@ -67,8 +67,8 @@ class ProviderCreation {
   [[nodiscard]] Status check_target(const PreparedModel& prepared) const;
   [[nodiscard]] bridge::ProgressHooks progress_hooks(const Cancellation& cancellation) const;
 
-  const Environment& environment_;
-  const SessionOptions& options_;
+  EnvironmentState& environment_;
+  const GivenOptions& options_;
   const SessionConfig& config_;
   GroupSeat* seat_;
   uint32_t purpose_;

@@ -41,14 +41,16 @@ std::string reasons_of(const std::vector<LostProvider>& dead) {
 
 }  // namespace
 
-Recovery::Recovery(std::shared_ptr<SessionModel> model, const Environment& environment,
+Recovery::Recovery(std::shared_ptr<SessionModel> model, EnvironmentState& environment,
                    const SessionSettings& settings, const Log& log)
-    : environment_(environment), settings_(settings_of_replacements(settings)), log_(log) {
+    : environment_(environment.shared_from_this()),
+      settings_(settings_of_replacements(settings)),
+      log_(log) {
   PreparedModel& prepared = model->base->prepared;
   source_ = *std::move(prepared.origin);
   prepared.origin.reset();
   lost_ = prepared.lost;
-  lacks_payloads_ = prepared.is_context_model() && settings.options.ep_context_data_read_func();
+  lacks_payloads_ = prepared.is_context_model() && settings.options.read_context_data;
   model_ = std::move(model);
 }
 
@@ -57,8 +59,8 @@ std::shared_ptr<SessionModel> Recovery::model() const {
   return model_;
 }
 
-Status Recovery::run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                     const RunOptions& options) {
+Status Recovery::run(std::span<const runtime::Value* const> inputs,
+                     std::span<runtime::Value> outputs, const RunOptions& options) {
   LossPolicy policy;
   std::shared_ptr<SessionModel> model = this->model();
   for (;;) {
@@ -122,8 +124,8 @@ Recovery::Made Recovery::make(const SessionModel& dead,
                               const std::shared_ptr<ProviderWorkers>& workers,
                               const RunOptions& run) {
   SessionSettings settings = settings_;
-  settings.options.set_load_cancellation_flag(run.cancelled);
-  const Environment::State& environment = environment_.state();
+  settings.options.cancelled = run.cancelled;
+  const EnvironmentState& environment = *environment_;
   SessionCache cache = SessionCache::create(source_, settings, environment.host_version,
                                             environment.registry.verifier().policy(), run.deadline);
   const auto create = [&] {
@@ -134,7 +136,7 @@ Recovery::Made Recovery::make(const SessionModel& dead,
                         .workers = workers,
                         .lost = lost_};
     cache.add_to(hooks);
-    return SessionModel::create(environment_, source_, settings, hooks);
+    return SessionModel::create(*environment_, source_, settings, hooks);
   };
   DamagedEntry damaged(cache);
   auto made = with_retries(create, damaged);
@@ -146,7 +148,7 @@ Recovery::Made Recovery::make(const SessionModel& dead,
   if (prepared.profiler && prepared.profiler->is_recording()) {
     model->base->profiles.start(prepared.providers);
   }
-  EPHOST_RETURN_IF_ERROR(model->add_specializer(environment_, settings, log_, run.deadline));
+  EPHOST_RETURN_IF_ERROR(model->add_specializer(*environment_, settings, log_, run.deadline));
   return model;
 }
 

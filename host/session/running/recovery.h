@@ -24,7 +24,7 @@ class Recovery {
  public:
   // `model` was made in the environment with `settings`, of which those for the creation alone need
   // not last; it has a PreparedModel::origin, which is taken. `log` is that of the session.
-  Recovery(std::shared_ptr<SessionModel> model, const Environment& environment,
+  Recovery(std::shared_ptr<SessionModel> model, EnvironmentState& environment,
            const SessionSettings& settings, const Log& log);
   Recovery(const Recovery&) = delete;
   Recovery& operator=(const Recovery&) = delete;
@@ -34,8 +34,8 @@ class Recovery {
 
   // As SessionModel::run. If a worker ended before or meanwhile, one of the runs that need the
   // model makes it again, and each is repeated. Flag and deadline of a run apply to all of that.
-  [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                           const RunOptions& options);
+  [[nodiscard]] Status run(std::span<const runtime::Value* const> inputs,
+                           std::span<runtime::Value> outputs, const RunOptions& options);
 
   // As SessionModel::change_options, of this model and of those that take its place.
   [[nodiscard]] Status change_options(const OptionList& options);
@@ -53,7 +53,7 @@ class Recovery {
   void record(const SessionModel& made, const std::vector<LostProvider>& dead,
               Profiler::Clock::time_point start) const;
 
-  const Environment environment_;
+  const std::shared_ptr<EnvironmentState> environment_;
   const SessionSettings settings_;
   ModelSource source_;
   const Log log_;

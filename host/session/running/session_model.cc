@@ -9,7 +9,7 @@
 
 namespace ephost::session {
 
-Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& environment,
+Result<std::unique_ptr<SessionModel>> SessionModel::create(EnvironmentState& environment,
                                                            const ModelSource& source,
                                                            const SessionSettings& settings,
                                                            const PipelineHooks& hooks) {
@@ -25,15 +25,14 @@ Result<std::unique_ptr<SessionModel>> SessionModel::create(const Environment& en
   return made;
 }
 
-Status SessionModel::add_specializer(const Environment& environment,
-                                     const SessionSettings& settings, const Log& log,
-                                     Deadline deadline) {
+Status SessionModel::add_specializer(EnvironmentState& environment, const SessionSettings& settings,
+                                     const Log& log, Deadline deadline) {
   correction =
       std::make_unique<ShapeCorrection>(environment, settings, log, base->prepared.read_source);
   return specialize(environment, settings, log, deadline);
 }
 
-Status SessionModel::specialize(const Environment& environment, const SessionSettings& settings,
+Status SessionModel::specialize(EnvironmentState& environment, const SessionSettings& settings,
                                 const Log& log, Deadline deadline) {
   EPHOST_ASSIGN_OR_RETURN(specializer,
                           Specializer::create(*base, environment, settings, log, deadline));
@@ -48,8 +47,8 @@ Status SessionModel::specialize(const Environment& environment, const SessionSet
   return Status::ok_status();
 }
 
-Status SessionModel::run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                         const RunOptions& options) {
+Status SessionModel::run(std::span<const runtime::Value* const> inputs,
+                         std::span<runtime::Value> outputs, const RunOptions& options) {
   if (correction == nullptr) return run_as_planned(inputs, outputs, options);
   for (std::shared_ptr<SessionModel> corrected = correction->model();;) {
     SessionModel& now = corrected != nullptr ? *corrected : *this;
@@ -62,8 +61,8 @@ Status SessionModel::run(std::span<const Value* const> inputs, std::span<Value> 
   }
 }
 
-Status SessionModel::run_as_planned(std::span<const Value* const> inputs, std::span<Value> outputs,
-                                    const RunOptions& options) {
+Status SessionModel::run_as_planned(std::span<const runtime::Value* const> inputs,
+                                    std::span<runtime::Value> outputs, const RunOptions& options) {
   if (specializer != nullptr) return specializer->run(inputs, outputs, options);
   return base->run(inputs, outputs, options);
 }

@@ -36,25 +36,25 @@ namespace ephost::session {
 // Members are destroyed in reverse order.
 struct SessionModel {
   // Takes the model through the pipeline.
-  [[nodiscard]] static Result<std::unique_ptr<SessionModel>> create(const Environment& environment,
+  [[nodiscard]] static Result<std::unique_ptr<SessionModel>> create(EnvironmentState& environment,
                                                                     const ModelSource& source,
                                                                     const SessionSettings& settings,
                                                                     const PipelineHooks& hooks);
   // Makes what serves runs of the shapes that the profiles and the runs have, where that is of use.
   // To be called once, before the first run. `log` is that of the session; `deadline`, of a run
   // that needs the model, ends it.
-  [[nodiscard]] Status add_specializer(const Environment& environment,
+  [[nodiscard]] Status add_specializer(EnvironmentState& environment,
                                        const SessionSettings& settings, const Log& log,
                                        Deadline deadline = {});
 
   // The same for a model that takes the place of one whose shapes are wrong.
-  [[nodiscard]] Status specialize(const Environment& environment, const SessionSettings& settings,
+  [[nodiscard]] Status specialize(EnvironmentState& environment, const SessionSettings& settings,
                                   const Log& log, Deadline deadline);
 
   // Runs the model, specialised or not; one that a run finds to have been planned for wrong shapes
   // is replaced. May be called by several threads at once.
-  [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                           const RunOptions& options);
+  [[nodiscard]] Status run(std::span<const runtime::Value* const> inputs,
+                           std::span<runtime::Value> outputs, const RunOptions& options);
   // As Session::set_ep_dynamic_options.
   [[nodiscard]] Status change_options(const OptionList& options);
 
@@ -73,8 +73,8 @@ struct SessionModel {
   std::unique_ptr<ShapeCorrection> correction;
 
  private:
-  [[nodiscard]] Status run_as_planned(std::span<const Value* const> inputs,
-                                      std::span<Value> outputs, const RunOptions& options);
+  [[nodiscard]] Status run_as_planned(std::span<const runtime::Value* const> inputs,
+                                      std::span<runtime::Value> outputs, const RunOptions& options);
 };
 
 }  // namespace ephost::session

@@ -31,9 +31,9 @@ Status open_again(const ReadSource& read, ModelSource& source) {
 
 }  // namespace
 
-ShapeCorrection::ShapeCorrection(const Environment& environment, const SessionSettings& settings,
+ShapeCorrection::ShapeCorrection(EnvironmentState& environment, const SessionSettings& settings,
                                  const Log& log, const ReadSource& read)
-    : environment_(environment),
+    : environment_(environment.shared_from_this()),
       settings_(settings_of_replacements(settings)),
       log_(log),
       read_(read) {}
@@ -87,7 +87,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& 
   ModelSource source;
   EPHOST_RETURN_IF_ERROR(open_again(read_, source));
   SessionSettings settings = settings_;
-  settings.options.set_load_cancellation_flag(run.cancelled);
+  settings.options.cancelled = run.cancelled;
   const PreparedModel& planned = base.base->prepared;
   std::shared_ptr<ProviderWorkers> workers;
   if (planned.workers != nullptr) {
@@ -101,7 +101,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& 
                             .workers = workers,
                             .lost = planned.lost,
                             .open_shapes = std::move(open_shapes)};
-  auto created = SessionModel::create(environment_, source, settings, hooks);
+  auto created = SessionModel::create(*environment_, source, settings, hooks);
   if (workers != nullptr) {
     if (!created.ok()) {
       planned.workers->add_ended(*workers, false);
@@ -116,7 +116,7 @@ Result<std::shared_ptr<SessionModel>> ShapeCorrection::make(const SessionModel& 
   if (prepared.profiler && prepared.profiler->is_recording()) {
     made->base->profiles.start(prepared.providers);
   }
-  EPHOST_RETURN_IF_ERROR(made->specialize(environment_, settings, log_, run.deadline));
+  EPHOST_RETURN_IF_ERROR(made->specialize(*environment_, settings, log_, run.deadline));
   if (!changes_.empty()) EPHOST_RETURN_IF_ERROR(made->change_options(changes_));
   return made;
 }

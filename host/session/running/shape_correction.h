@@ -26,7 +26,7 @@ struct SessionModel;
 class ShapeCorrection {
  public:
   // `settings` are those of the session; `read` says what its model was read from.
-  ShapeCorrection(const Environment& environment, const SessionSettings& settings, const Log& log,
+  ShapeCorrection(EnvironmentState& environment, const SessionSettings& settings, const Log& log,
                   const ReadSource& read);
   ShapeCorrection(const ShapeCorrection&) = delete;
   ShapeCorrection& operator=(const ShapeCorrection&) = delete;
@@ -50,7 +50,7 @@ class ShapeCorrection {
                                                            std::set<std::string> open_shapes,
                                                            const RunOptions& run);
 
-  const Environment environment_;
+  const std::shared_ptr<EnvironmentState> environment_;
   const SessionSettings settings_;
   const Log log_;
   const ReadSource read_;

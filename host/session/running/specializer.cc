@@ -40,9 +40,9 @@ SessionSettings settings_of_specializations(SessionSettings settings) {
 
 SessionSettings settings_of_later_models(SessionSettings settings) {
   settings = settings_of_specializations(std::move(settings));
-  settings.options.set_progress_func({});
-  settings.options.set_load_cancellation_flag(nullptr);
-  settings.options.set_ep_context_data_read_func({});
+  settings.options.progress = {};
+  settings.options.cancelled = nullptr;
+  settings.options.read_context_data = {};
   return settings;
 }
 
@@ -52,11 +52,11 @@ SessionSettings settings_of_replacements(const SessionSettings& settings) {
   return later;
 }
 
-Specializer::Specializer(Executable& base, const Environment& environment,
+Specializer::Specializer(Executable& base, EnvironmentState& environment,
                          const SessionSettings& settings, InputExtents inputs, const Log& log,
                          Deadline deadline)
     : base_(base),
-      environment_(environment),
+      environment_(environment.shared_from_this()),
       creation_(Creation{settings_of_specializations(settings), deadline}),
       settings_(settings_of_later_models(settings)),
       mode_(settings.config.specialize),
@@ -64,11 +64,11 @@ Specializer::Specializer(Executable& base, const Environment& environment,
       inputs_(std::move(inputs)),
       log_(log),
       table_(static_cast<size_t>(settings.config.max_specializations)) {
-  background_.emplace(environment_.state().tasks);
+  background_.emplace(environment_->tasks);
 }
 
 Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
-                                                         const Environment& environment,
+                                                         EnvironmentState& environment,
                                                          const SessionSettings& settings,
                                                          const Log& log, Deadline deadline) {
   const PreparedModel& prepared = base.prepared;
@@ -125,7 +125,7 @@ Status Specializer::load_stored(const SessionConfig& config) {
 Status Specializer::load_one(const std::string& name, const context::ContentChecksum& stated,
                              const KnownChecksums& known) {
   const auto start = std::chrono::steady_clock::now();
-  Cancellation cancellation(creation_->settings.options.load_cancellation_flag());
+  Cancellation cancellation(creation_->settings.options.cancelled);
   if (creation_->deadline) cancellation.end_at(*creation_->deadline);
   EPHOST_ASSIGN_OR_RETURN(
       const ModelSource source,
@@ -134,7 +134,7 @@ Status Specializer::load_one(const std::string& name, const context::ContentChec
                             .base = &base_.prepared,
                             .deadline = creation_->deadline,
                             .workers = make_workers()};
-  auto created = Executable::create(environment_, source, creation_->settings, hooks);
+  auto created = Executable::create(*environment_, source, creation_->settings, hooks);
   EPHOST_RETURN_IF_ERROR(take_workers(hooks.workers));
   EPHOST_ASSIGN_OR_RETURN(const std::shared_ptr<Executable> made, std::move(created));
   const graph::Model& model = made->prepared.model;
@@ -180,7 +180,7 @@ Status Specializer::make_profiles() {
       if (entry.state == Table::State::kReady) continue;  // it was loaded
       entry.state = Table::State::kMaking;
     }
-    const Limits limits = {.cancelled = creation_->settings.options.load_cancellation_flag(),
+    const Limits limits = {.cancelled = creation_->settings.options.cancelled,
                            .deadline = creation_->deadline};
     EPHOST_RETURN_IF_ERROR(
         make(extents, limits, creation_->settings)
@@ -190,8 +190,8 @@ Status Specializer::make_profiles() {
   return Status::ok_status();
 }
 
-Status Specializer::run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                        const RunOptions& options) {
+Status Specializer::run(std::span<const runtime::Value* const> inputs,
+                        std::span<runtime::Value> outputs, const RunOptions& options) {
   std::array<int64_t, kFewExtents> few;
   std::vector<int64_t> many;
   if (inputs_.size() > few.size()) many.resize(inputs_.size());
@@ -202,8 +202,8 @@ Status Specializer::run(std::span<const Value* const> inputs, std::span<Value> o
 }
 
 Status Specializer::run_chosen(std::span<const int64_t> extents,
-                               std::span<const Value* const> inputs, std::span<Value> outputs,
-                               const RunOptions& options) {
+                               std::span<const runtime::Value* const> inputs,
+                               std::span<runtime::Value> outputs, const RunOptions& options) {
   Choice choice = choose(extents);
   if (choice.makes && mode_ == SpecializeMode::kInRun) {
     Result<std::shared_ptr<Executable>> made =
@@ -273,18 +273,18 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
                   "model again with all profiles");
   }
   inputs_.add_overrides(extents, settings.config.dimension_overrides);
-  settings.options.set_load_cancellation_flag(limits.cancelled);
+  settings.options.cancelled = limits.cancelled;
   const ModelSource& source = *base_.prepared.source;
   SessionCache cache =
-      SessionCache::create(source, settings, environment_.state().host_version,
-                           environment_.state().registry.verifier().policy(), limits.deadline);
+      SessionCache::create(source, settings, environment_->host_version,
+                           environment_->registry.verifier().policy(), limits.deadline);
   std::shared_ptr<ProviderWorkers> workers;
   const auto create = [&] {
     workers = make_workers();
     PipelineHooks hooks{
         .runs = true, .base = &base_.prepared, .deadline = limits.deadline, .workers = workers};
     cache.add_to(hooks);
-    return Executable::create(environment_, source, settings, hooks);
+    return Executable::create(*environment_, source, settings, hooks);
   };
   DamagedEntry damaged(cache);
   auto made = with_retries(create, damaged);

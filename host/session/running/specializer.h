@@ -20,8 +20,8 @@
 #include "host/base/log.h"
 #include "host/base/threads/task_threads.h"
 #include "host/session/config/cancellation.h"
+#include "host/session/config/given_options.h"
 #include "host/session/config/session_config.h"
-#include "host/session/config/session_options.h"
 #include "host/session/creation/executable.h"
 #include "host/session/environment/environment.h"
 #include "host/session/shapes/input_extents.h"
@@ -44,7 +44,7 @@ class Specializer {
   // a profile lacks an extent that has to be fixed; INVALID_GRAPH for a stored one that does not
   // fit or is damaged; otherwise the failures of making one.
   [[nodiscard]] static Result<std::unique_ptr<Specializer>> create(Executable& base,
-                                                                   const Environment& environment,
+                                                                   EnvironmentState& environment,
                                                                    const SessionSettings& settings,
                                                                    const Log& log,
                                                                    Deadline deadline = {});
@@ -55,8 +55,8 @@ class Specializer {
 
   // Runs the specialisation for the inputs' shapes, or the base. May make a specialisation before,
   // which the run's flag and deadline end. May be called by several threads at once.
-  [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                           const RunOptions& options);
+  [[nodiscard]] Status run(std::span<const runtime::Value* const> inputs,
+                           std::span<runtime::Value> outputs, const RunOptions& options);
 
   // As SessionRuns::change_options, of the base and of all specialisations, those of later times
   // included.
@@ -88,7 +88,7 @@ class Specializer {
     Deadline deadline;
   };
 
-  Specializer(Executable& base, const Environment& environment, const SessionSettings& settings,
+  Specializer(Executable& base, EnvironmentState& environment, const SessionSettings& settings,
               InputExtents inputs, const Log& log, Deadline deadline);
   // Loads the specialisations that the context model lists.
   Status load_stored(const SessionConfig& config);
@@ -98,8 +98,8 @@ class Specializer {
   Status make_profiles();
   [[nodiscard]] Choice choose(std::span<const int64_t> extents);
   [[nodiscard]] Status run_chosen(std::span<const int64_t> extents,
-                                  std::span<const Value* const> inputs, std::span<Value> outputs,
-                                  const RunOptions& options);
+                                  std::span<const runtime::Value* const> inputs,
+                                  std::span<runtime::Value> outputs, const RunOptions& options);
   void start_in_background(std::span<const int64_t> extents);
   // Makes the specialisation and publishes it; a failure is noted in the table and returned.
   Result<std::shared_ptr<Executable>> make(std::span<const int64_t> extents, const Limits& limits,
@@ -119,7 +119,7 @@ class Specializer {
   void note_failure(std::span<const int64_t> extents, const Status& failure);
 
   Executable& base_;
-  const Environment environment_;
+  const std::shared_ptr<EnvironmentState> environment_;
   std::optional<Creation> creation_;  // until `create` has ended
   const SessionSettings settings_;    // of specialisations that runs need
   const SpecializeMode mode_;

@@ -13,36 +13,38 @@
 namespace ephost::session {
 namespace {
 
-bool overlap(const Value& a, const Value& b) {
+bool overlap(const runtime::Value& a, const runtime::Value& b) {
   const std::less<> before;
   return !a.bytes().empty() && !b.bytes().empty() &&
          before(a.bytes().data(), b.bytes().data() + b.bytes().size()) &&
          before(b.bytes().data(), a.bytes().data() + a.bytes().size());
 }
 
-bool is_like(const Value& a, const Value& b) {
+bool is_like(const runtime::Value& a, const runtime::Value& b) {
   return a.element_type() == b.element_type() && a.shape() == b.shape();
 }
 
 // Whether the value is one of the type and shape that `memory` has, and lies in that.
-bool is_in(const Value& value, const Value& memory) {
+bool is_in(const runtime::Value& value, const runtime::Value& memory) {
   return is_like(value, memory) && value.bytes().data() == memory.bytes().data();
 }
 
-bool reads(const Value& input, const Value& memory) {
+bool reads(const runtime::Value& input, const runtime::Value& memory) {
   return overlap(input, memory) ||
-         std::ranges::any_of(input.parts(), [&](const Value& part) { return reads(part, memory); });
+         std::ranges::any_of(input.parts(),
+                             [&](const runtime::Value& part) { return reads(part, memory); });
 }
 
-bool any_reads(std::span<const Value* const> inputs, const Value& memory) {
-  return std::ranges::any_of(
-      inputs, [&](const Value* input) { return input != nullptr && reads(*input, memory); });
+bool any_reads(std::span<const runtime::Value* const> inputs, const runtime::Value& memory) {
+  return std::ranges::any_of(inputs, [&](const runtime::Value* input) {
+    return input != nullptr && reads(*input, memory);
+  });
 }
 
 }  // namespace
 
-void BoundOutputs::bind(size_t output, Value value) {
-  bound_[output] = value.element_type() == ElementType::kString ? Value() : value;
+void BoundOutputs::bind(size_t output, runtime::Value value) {
+  bound_[output] = value.element_type() == ElementType::kString ? runtime::Value() : value;
   values_[output] = std::move(value);
 }
 
@@ -57,20 +59,20 @@ Status BoundOutputs::check_apart(size_t output, std::span<const ValueDescription
   return Status::ok_status();
 }
 
-Result<std::span<Value>> BoundOutputs::begin_run(std::span<const Value* const> inputs,
-                                                 std::span<const ValueDescription> outputs) {
+Result<std::span<runtime::Value>> BoundOutputs::begin_run(
+    std::span<const runtime::Value* const> inputs, std::span<const ValueDescription> outputs) {
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!is_bound(i)) continue;
     EPHOST_RETURN_IF_ERROR(check_apart(i, outputs));
     if (!is_in(values_[i], bound_[i])) values_[i] = bound_[i];
     // What an earlier run allocated may have been bound to another output since.
     for (size_t other = 0; other < values_.size(); ++other) {
-      if (!is_bound(other) && overlap(values_[other], bound_[i])) values_[other] = Value();
+      if (!is_bound(other) && overlap(values_[other], bound_[i])) values_[other] = runtime::Value();
     }
   }
-  for (Value& value : values_) {
+  for (runtime::Value& value : values_) {
     const bool is_usable = graph::is_aligned(value.bytes().data(), value.element_type());
-    if (!is_usable || any_reads(inputs, value)) value = Value();
+    if (!is_usable || any_reads(inputs, value)) value = runtime::Value();
   }
   return std::span(values_);
 }
@@ -78,8 +80,8 @@ Result<std::span<Value>> BoundOutputs::begin_run(std::span<const Value* const> i
 Status BoundOutputs::end_run(Status run, std::span<const ValueDescription> outputs) {
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!is_bound(i)) continue;
-    Value& made = values_[i];
-    Value& bound = bound_[i];
+    runtime::Value& made = values_[i];
+    runtime::Value& bound = bound_[i];
     if (run.ok() && !is_like(made, bound)) {
       run = Status(
           StatusCode::kInvalidArgument,

@@ -18,26 +18,26 @@ class BoundOutputs {
 
   // Has the output written to the memory of `value`, or to any if there is none. Text has no memory
   // that can be written.
-  void bind(size_t output, Value value);
+  void bind(size_t output, runtime::Value value);
 
   // Where a run with these inputs writes its outputs, until `end_run`. What the run reads never
   // changes under it: an output in memory that it reads, or that its type does not admit, is
   // computed in other memory. INVALID_ARGUMENT if two outputs are bound to memory in common.
-  [[nodiscard]] Result<std::span<Value>> begin_run(std::span<const Value* const> inputs,
-                                                   std::span<const ValueDescription> outputs);
+  [[nodiscard]] Result<std::span<runtime::Value>> begin_run(
+      std::span<const runtime::Value* const> inputs, std::span<const ValueDescription> outputs);
   // Puts the outputs where they were bound, unless the run failed with `run`, which is then
   // returned. INVALID_ARGUMENT for one whose shape is not that of the memory; it stays bound.
   [[nodiscard]] Status end_run(Status run, std::span<const ValueDescription> outputs);
 
   // By output; those of the last run.
-  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
+  [[nodiscard]] const std::vector<runtime::Value>& values() const { return values_; }
 
  private:
   [[nodiscard]] bool is_bound(size_t output) const { return bound_[output].has_value(); }
   Status check_apart(size_t output, std::span<const ValueDescription> outputs);
 
-  std::vector<Value> values_;
-  std::vector<Value> bound_;  // empty where nothing is bound
+  std::vector<runtime::Value> values_;
+  std::vector<runtime::Value> bound_;  // empty where nothing is bound
 };
 
 }  // namespace ephost::session

@@ -17,9 +17,7 @@
 #include "host/manifest/names.h"
 #include "host/session/config/config_entries.h"
 
-namespace ephost {
-
-namespace session {
+namespace ephost::session {
 namespace {
 
 using TypedOptions = std::vector<manifest::TypedOption>;
@@ -210,5 +208,4 @@ Status SessionRuns::change_options(const OptionList& entries) const {
   return Status::ok_status();
 }
 
-}  // namespace session
-}  // namespace ephost
+}  // namespace ephost::session

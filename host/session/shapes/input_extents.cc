@@ -42,10 +42,11 @@ InputExtents::InputExtents(const graph::Model& model, const ShapeWishes& wishes)
   }
 }
 
-bool InputExtents::read(std::span<const Value* const> inputs, std::span<int64_t> out) const {
+bool InputExtents::read(std::span<const runtime::Value* const> inputs,
+                        std::span<int64_t> out) const {
   uint32_t next = 0;
   for (const Place& place : places_) {
-    const Value* const value = inputs[place.input];
+    const runtime::Value* const value = inputs[place.input];
     if (value == nullptr || value->kind() != ValueKind::kTensor) return false;
     const std::vector<int64_t>& shape = value->shape();
     if (shape.size() != place.rank || value->element_type() != place.element) return false;

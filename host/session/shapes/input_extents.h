@@ -27,7 +27,8 @@ class InputExtents {
   // Writes the extents of a run's inputs, by graph input, to `out`, which has size() elements.
   // False if there is no specialisation for them: an input is missing or has another type or rank,
   // dimensions of one name differ, or an extent is 0.
-  [[nodiscard]] bool read(std::span<const Value* const> inputs, std::span<int64_t> out) const;
+  [[nodiscard]] bool read(std::span<const runtime::Value* const> inputs,
+                          std::span<int64_t> out) const;
 
   // Looks the extents up by input and axis with `find(input name, symbol, axis)`, which returns a
   // pointer to one or null. Returns the name of the first one that is missing; empty if none is.

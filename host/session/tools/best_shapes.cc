@@ -33,9 +33,9 @@ std::vector<std::string> describe_wishes(const PreparedModel& prepared,
 
 }  // namespace
 
-Result<ShapedModel> prepare_best_shape(const Environment& environment,
+Result<ShapedModel> prepare_best_shape(EnvironmentState& environment,
                                        const std::filesystem::path& model,
-                                       const SessionOptions& options, Stage until) {
+                                       const GivenOptions& options, Stage until) {
   ShapedModel shaped;
   EPHOST_ASSIGN_OR_RETURN(SessionSettings settings, SessionSettings::read(options));
   EPHOST_ASSIGN_OR_RETURN(shaped.prepared,

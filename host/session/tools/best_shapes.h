@@ -20,8 +20,8 @@ struct ShapedModel {
 
 // Prepares the model; and once more with the best extents of the first profile fixed, if there is
 // one and a provider wishes for that.
-[[nodiscard]] Result<ShapedModel> prepare_best_shape(const Environment& environment,
+[[nodiscard]] Result<ShapedModel> prepare_best_shape(EnvironmentState& environment,
                                                      const std::filesystem::path& model,
-                                                     const SessionOptions& options, Stage until);
+                                                     const GivenOptions& options, Stage until);
 
 }  // namespace ephost::session

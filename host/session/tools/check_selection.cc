@@ -33,7 +33,7 @@
 #include "host/session/tools/plugin_records.h"
 #include "host/worker/tables/worker_program.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 using manifest::FoundPlugin;
@@ -43,8 +43,8 @@ using manifest::ProviderChoicePlaces;
 
 class Check {
  public:
-  Check(const Environment& environment, SelectionCheck depth)
-      : environment_(environment), plugins_(environment.state().plugins.all()), depth_(depth) {
+  Check(EnvironmentState& environment, SelectionCheck depth)
+      : environment_(environment), plugins_(environment.plugins.all()), depth_(depth) {
     for (const FoundPlugin& plugin : plugins_->found) {
       verdicts_.emplace(plugin.manifest.file, report_.plugins.size());
       report_.plugins.push_back(
@@ -120,9 +120,7 @@ class Check {
   }
 
   // As a session with the selection loads plugins.
-  [[nodiscard]] session::PluginLoader loader() const {
-    return session::PluginLoader(environment_.state(), &config_);
-  }
+  [[nodiscard]] PluginLoader loader() const { return PluginLoader(environment_, &config_); }
 
   // How the plugin, as it is now, failed when it was last run as isolated as sessions have it, or
   // in a worker where they have it in their own process; if that is known.
@@ -132,7 +130,7 @@ class Check {
     if (!program.ok() || !options.ok()) return {};
     options->level = manifest::stricter(options->level, manifest::Isolation::kWorker);
     options->program = *program;
-    const session::PluginRecords records(session::PluginRecords::default_folder());
+    const PluginRecords records(PluginRecords::default_folder());
     const auto record = records.find(records.subject_of(plugin, *options));
     return record ? record->status() : Status();
   }
@@ -195,12 +193,12 @@ class Check {
                                           bridge::ProgressHooks{});
       return bridge::list_devices(*plugin, services);
     };
-    const auto listed = session::with_usable_plugin(loader(), candidates, list);
+    const auto listed = with_usable_plugin(loader(), candidates, list);
     if (!expect(places.name, listed.status())) return false;
     bool is_sound = true;
     for (size_t i = 0; i < choice.devices.size(); ++i) {
-      const auto found = session::choose_devices(candidates.provider(), *listed,
-                                                 std::span(choice.devices).subspan(i, 1));
+      const auto found =
+          choose_devices(candidates.provider(), *listed, std::span(choice.devices).subspan(i, 1));
       is_sound &= expect(places.devices[i], found.status());
     }
     return is_sound;
@@ -235,17 +233,17 @@ class Check {
   void check_entries(const manifest::ExaminedSelection& examined) {
     report_.session_entries = examined.selection.session_entries;
     read_policies(report_.session_entries);
-    SessionOptions all;
+    GivenOptions all;
     bool is_sound = true;
     for (size_t i = 0; i < report_.session_entries.size(); ++i) {
       const auto& [key, value] = report_.session_entries[i];
       const Place place = examined.session_entries[i];
       std::vector<std::string> warnings;
-      const Status read =
-          session::read_session_config(SessionOptions().add_config_entry(key, value), warnings)
-              .status();
+      GivenOptions one;
+      one.set_entry(key, value);
+      const Status read = read_session_config(one, warnings).status();
       is_sound &= expect(place, read);
-      if (key == "session.layers" || key.starts_with(session::kLayersPrefix)) {
+      if (key == "session.layers" || key.starts_with(kLayersPrefix)) {
         check_layers(place, value);
       }
       check_named_provider(place, key);
@@ -255,12 +253,12 @@ class Check {
                                                     quote(key))
                                         : warning);
       }
-      all.add_config_entry(key, value);
+      all.set_entry(key, value);
     }
     // What the entries state together.
     std::vector<std::string> warnings;
     if (!is_sound || examined.session_entries.empty()) return;
-    expect(examined.session_entries.front(), session::read_session_config(all, warnings).status());
+    expect(examined.session_entries.front(), read_session_config(all, warnings).status());
   }
 
   // The sound entries say how a session loads plugins. No session would load one with an invalid
@@ -268,14 +266,14 @@ class Check {
   void read_policies(const OptionList& entries) {
     OptionList sound;
     for (const auto& entry : entries) {
-      if (session::read_session_config(OptionList{entry}).ok()) {
+      if (read_session_config(OptionList{entry}).ok()) {
         sound.push_back(entry);
       } else if (entry.first.starts_with("session.isolation") ||
                  entry.first == "session.signatures" || entry.first == "session.quarantine") {
         depth_ = SelectionCheck::kFind;
       }
     }
-    if (auto config = session::read_session_config(sound); config.ok()) {
+    if (auto config = read_session_config(sound); config.ok()) {
       config_ = *std::move(config);
     } else {
       depth_ = SelectionCheck::kFind;
@@ -284,10 +282,9 @@ class Check {
 
   // Checks an entry about one provider.
   void check_named_provider(Place place, const std::string& key) {
-    if (session::find_known_entry(key) != nullptr) return;
+    if (find_known_entry(key) != nullptr) return;
     for (const std::string_view prefix :
-         {session::kIsolationPrefix, session::kReadablePrefix, session::kWritablePrefix,
-          session::kOnCrashPrefix, session::kLayersPrefix}) {
+         {kIsolationPrefix, kReadablePrefix, kWritablePrefix, kOnCrashPrefix, kLayersPrefix}) {
       if (!key.starts_with(prefix)) continue;
       expect(place, manifest::check_is_offered(*plugins_, key.substr(prefix.size()),
                                                formatted("the entry {}", quote(key))));
@@ -295,14 +292,14 @@ class Check {
   }
 
   void check_layers(Place place, std::string_view names) {
-    for (const std::string& name : session::split_names(names)) {
+    for (const std::string& name : split_names(names)) {
       if (manifest::is_host_layer(name)) continue;
       const auto candidates = manifest::find_layer(*plugins_, name);
       if (!expect(place, candidates.status())) continue;
       const auto is_sound = [](const auto&) { return Result(true); };
       expect(place, depth_ == SelectionCheck::kFind
                         ? loader().check(candidates->plugins.front())
-                        : session::with_usable_plugin(loader(), *candidates, is_sound).status());
+                        : with_usable_plugin(loader(), *candidates, is_sound).status());
     }
   }
 
@@ -316,10 +313,10 @@ class Check {
     });
   }
 
-  const Environment& environment_;
+  EnvironmentState& environment_;
   std::shared_ptr<const manifest::SearchResult> plugins_;
   SelectionCheck depth_;
-  session::SessionConfig config_;                 // as the selection's sound entries have it
+  SessionConfig config_;                          // as the selection's sound entries have it
   std::set<std::string, std::less<>> providers_;  // that the selection names
   SelectionReport report_;
   std::map<std::filesystem::path, size_t> verdicts_;  // by manifest: index into report_.plugins
@@ -327,14 +324,14 @@ class Check {
 
 }  // namespace
 
-Result<SelectionReport> check_selection(const Environment& environment,
+Result<SelectionReport> check_selection(EnvironmentState& environment,
                                         const std::filesystem::path& file, SelectionCheck depth) {
-  const LogScope scope(environment.state().log);
-  return session::without_exceptions("checking a selection", [&]() -> Result<SelectionReport> {
+  const LogScope scope(environment.log);
+  return without_exceptions("checking a selection", [&]() -> Result<SelectionReport> {
     EPHOST_RETURN_IF_ERROR(check_writers(file, FilesBeside::kAreNotUsed));
     EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(file, manifest::kMaxYamlBytes));
     return Check(environment, depth).run(manifest::examine_selection(text, file));
   });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -1,4 +1,4 @@
-// A check of a selection file without a model, which also tells what the file would choose.
+// The check of a selection file of <ephost/check_selection.h>.
 #pragma once
 
 #include <ephost/status.h>
@@ -8,12 +8,10 @@
 
 #include "host/session/environment/environment.h"
 
-namespace ephost {
+namespace ephost::session {
 
-// What is wrong with the selection is not an error but a finding in the report. Errors are those of
-// reading the file. May be called from any thread.
-[[nodiscard]] Result<SelectionReport> check_selection(const Environment& environment,
+[[nodiscard]] Result<SelectionReport> check_selection(EnvironmentState& environment,
                                                       const std::filesystem::path& file,
                                                       SelectionCheck depth);
 
-}  // namespace ephost
+}  // namespace ephost::session

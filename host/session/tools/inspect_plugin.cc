@@ -34,7 +34,7 @@
 #include "host/worker/process/sandbox.h"
 #include "host/worker/tables/worker_program.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 // The plugin that one manifest describes, with all the checks of a search.
@@ -51,10 +51,10 @@ Result<manifest::Candidates> find_by_manifest(const std::filesystem::path& file)
   return candidates;
 }
 
-Result<manifest::Candidates> find_plugins(const Environment& environment, const std::string& name) {
+Result<manifest::Candidates> find_plugins(EnvironmentState& environment, const std::string& name) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(name, ignored)) return find_by_manifest(name);
-  return manifest::find_candidates(*environment.state().plugins.all(), {.name = name});
+  return manifest::find_candidates(*environment.plugins.all(), {.name = name});
 }
 
 OptionDescription describe_option(const manifest::OptionSpec& option) {
@@ -108,9 +108,9 @@ Result<std::vector<bridge::DeviceInfo>> describe_devices(const plugin::LoadedPlu
   description.device_status = devices.status();
   if (!devices.ok()) return std::vector<bridge::DeviceInfo>();
   for (const bridge::DeviceInfo& device : *devices) {
-    description.devices.push_back(session::describe_device(plugin.manifest, device));
+    description.devices.push_back(describe_device(plugin.manifest, device));
   }
-  return session::choose_devices(plugin.manifest.provider, std::move(*devices), wanted);
+  return choose_devices(plugin.manifest.provider, std::move(*devices), wanted);
 }
 
 std::vector<ElementType> element_types_of(uint64_t bits) {
@@ -169,7 +169,7 @@ void describe_operators(const std::shared_ptr<const plugin::LoadedPlugin>& plugi
 
 // What the manifest says, which a record does not have.
 void describe_manifest(const manifest::FoundPlugin& found, PluginDescription& description) {
-  description.plugin = session::describe_plugin(found);
+  description.plugin = describe_plugin(found);
   for (const manifest::OptionSpec& option : found.manifest.options) {
     description.options.push_back(describe_option(option));
   }
@@ -177,11 +177,11 @@ void describe_manifest(const manifest::FoundPlugin& found, PluginDescription& de
 }
 
 // A plugin whose provider cannot be created is described all the same.
-Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
-                                   const manifest::ProviderChoice& choice) {
+Result<PluginDescription> describe_loaded(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
+                                          const manifest::ProviderChoice& choice) {
   const manifest::Manifest& manifest = plugin->manifest;
   PluginDescription description;
-  EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path library, session::library_of(*plugin));
+  EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path library, library_of(*plugin));
   describe_manifest({manifest, library}, description);
   description.abi_minor = plugin->abi_minor;
   auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
@@ -226,7 +226,7 @@ struct Subject {
   const manifest::FoundPlugin* found = nullptr;
   std::shared_ptr<const plugin::LoadedPlugin> plugin;
   worker::IsolationOptions isolation;
-  session::PluginRecords::Subject record;
+  PluginRecords::Subject record;
   std::optional<PluginDescription> recorded;
 };
 
@@ -234,12 +234,12 @@ struct Subject {
 class Inspection {
  public:
   // As a session with the configuration would load them. Borrows the environment and `config`.
-  Inspection(Environment::State& environment, const session::SessionConfig& config,
+  Inspection(EnvironmentState& environment, const SessionConfig& config,
              worker::IsolationOptions least)
       : loader_(environment, config, std::move(least)) {}
 
   void use_records(bool refresh) {
-    records_ = session::PluginRecords(session::PluginRecords::default_folder());
+    records_ = PluginRecords(PluginRecords::default_folder());
     refresh_ = refresh;
   }
 
@@ -278,8 +278,7 @@ class Inspection {
   Result<PluginDescription> describe(const Subject& subject,
                                      const manifest::ProviderChoice& choice) {
     if (subject.recorded) return *subject.recorded;
-    EPHOST_ASSIGN_OR_RETURN(PluginDescription description,
-                            ephost::describe(subject.plugin, choice));
+    EPHOST_ASSIGN_OR_RETURN(PluginDescription description, describe_loaded(subject.plugin, choice));
     description.isolation = manifest::isolation_name(subject.isolation.level);
     if (subject.isolation.level == manifest::Isolation::kSandbox) {
       description.sandbox_gaps = worker::probe_sandbox().missing;
@@ -290,7 +289,7 @@ class Inspection {
 
  private:
   [[nodiscard]] std::optional<PluginDescription> find_success(
-      const session::PluginRecords::Subject& subject) const {
+      const PluginRecords::Subject& subject) const {
     const auto record = records_.find(subject);
     if (!record || !record->ok()) return std::nullopt;
     return **record;
@@ -302,8 +301,8 @@ class Inspection {
                       description);
   }
 
-  session::PluginLoader loader_;
-  session::PluginRecords records_;
+  PluginLoader loader_;
+  PluginRecords records_;
   bool refresh_ = false;
 };
 
@@ -313,20 +312,20 @@ struct Question {
   manifest::ProviderChoice choice = {};
 };
 
-Result<Question> question_of(const Environment& environment, const std::string& plugin) {
+Result<Question> question_of(EnvironmentState& environment, const std::string& plugin) {
   EPHOST_ASSIGN_OR_RETURN(manifest::Candidates candidates, find_plugins(environment, plugin));
   return Question{std::move(candidates)};
 }
 
-Result<Question> question_of(const Environment& environment, const ProviderRequest& request) {
-  EPHOST_ASSIGN_OR_RETURN(manifest::ProviderChoice choice, session::choice_of(request));
+Result<Question> question_of(EnvironmentState& environment, const ProviderRequest& request) {
+  EPHOST_ASSIGN_OR_RETURN(manifest::ProviderChoice choice, choice_of(request));
   EPHOST_ASSIGN_OR_RETURN(manifest::Candidates candidates,
-                          manifest::find_candidates(*environment.state().plugins.all(), choice));
+                          manifest::find_candidates(*environment.plugins.all(), choice));
   return Question{std::move(candidates), std::move(choice)};
 }
 
 Result<PluginDescription> answer(Inspection& inspection, const Question& question) {
-  return session::with_usable_plugin(inspection, question.candidates, [&](const Subject& subject) {
+  return with_usable_plugin(inspection, question.candidates, [&](const Subject& subject) {
     return inspection.describe(subject, question.choice);
   });
 }
@@ -350,15 +349,15 @@ Result<worker::IsolationOptions> isolation_of(const InspectOptions& options) {
 
 // `asked`: a name or a request. A request is always run, so that nothing is recorded of it.
 template <class Asked>
-Result<PluginDescription> inspect(const Environment& environment, const Asked& asked,
+Result<PluginDescription> inspect(EnvironmentState& environment, const Asked& asked,
                                   const InspectOptions& options) {
-  const LogScope scope(environment.state().log);
-  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+  const LogScope scope(environment.log);
+  return without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
     EPHOST_ASSIGN_OR_RETURN(const worker::IsolationOptions isolation, isolation_of(options));
-    EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                            session::read_session_config(options.session_entries));
+    EPHOST_ASSIGN_OR_RETURN(const SessionConfig config,
+                            read_session_config(options.session_entries));
     EPHOST_ASSIGN_OR_RETURN(const Question question, question_of(environment, asked));
-    Inspection inspection(environment.state(), config, isolation);
+    Inspection inspection(environment, config, isolation);
     if (std::is_same_v<Asked, std::string>) inspection.use_records(options.refresh);
     return answer(inspection, question);
   });
@@ -366,43 +365,42 @@ Result<PluginDescription> inspect(const Environment& environment, const Asked& a
 
 // Where a session with the configuration would load it, and without records.
 template <class Asked>
-Result<PluginDescription> inspect(const Environment& environment, const Asked& asked,
-                                  const session::SessionConfig& config) {
-  const LogScope scope(environment.state().log);
-  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+Result<PluginDescription> inspect(EnvironmentState& environment, const Asked& asked,
+                                  const SessionConfig& config) {
+  const LogScope scope(environment.log);
+  return without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
     EPHOST_ASSIGN_OR_RETURN(const Question question, question_of(environment, asked));
-    Inspection inspection(environment.state(), config, {.calls = config.isolation.calls});
+    Inspection inspection(environment, config, {.calls = config.isolation.calls});
     return answer(inspection, question);
   });
 }
 
 }  // namespace
 
-Result<PluginDescription> inspect_plugin(const Environment& environment,
-                                         const std::string& plugin) {
-  return inspect(environment, plugin, session::SessionConfig());
+Result<PluginDescription> inspect_plugin(EnvironmentState& environment, const std::string& plugin) {
+  return inspect(environment, plugin, SessionConfig());
 }
 
-Result<PluginDescription> inspect_plugin(const Environment& environment,
+Result<PluginDescription> inspect_plugin(EnvironmentState& environment,
                                          const ProviderRequest& request) {
-  return inspect(environment, request, session::SessionConfig());
+  return inspect(environment, request, SessionConfig());
 }
 
-Result<PluginDescription> inspect_plugin(const Environment& environment,
+Result<PluginDescription> inspect_plugin(EnvironmentState& environment,
                                          const ProviderRequest& request,
-                                         const session::SessionConfig& config) {
+                                         const SessionConfig& config) {
   return inspect(environment, request, config);
 }
 
-Result<PluginDescription> inspect_plugin(const Environment& environment, const std::string& plugin,
+Result<PluginDescription> inspect_plugin(EnvironmentState& environment, const std::string& plugin,
                                          const InspectOptions& options) {
   return inspect(environment, plugin, options);
 }
 
-Result<PluginDescription> inspect_plugin(const Environment& environment,
+Result<PluginDescription> inspect_plugin(EnvironmentState& environment,
                                          const ProviderRequest& request,
                                          const InspectOptions& options) {
   return inspect(environment, request, options);
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -15,7 +15,7 @@
 #include "host/session/environment/session_log.h"
 #include "host/session/tools/best_shapes.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 std::vector<std::string> names_of(const graph::Graph& graph,
@@ -53,8 +53,7 @@ std::vector<PartitionedNode> describe_nodes(const graph::Graph& graph,
   return nodes;
 }
 
-GraphPartitioning describe_graph(const graph::Graph& graph,
-                                 const session::PreparedGraph& prepared) {
+GraphPartitioning describe_graph(const graph::Graph& graph, const PreparedGraph& prepared) {
   const partition::Partitioning& partitioning = prepared.partitioning;
   const partition::Explanation explanation = partition::explain(graph, partitioning);
   GraphPartitioning result{.path = prepared.path,
@@ -82,11 +81,11 @@ GraphPartitioning describe_graph(const graph::Graph& graph,
   return result;
 }
 
-std::vector<PluginOperator> used_operators(const session::PreparedModel& prepared) {
+std::vector<PluginOperator> used_operators(const PreparedModel& prepared) {
   std::vector<PluginOperator> used;
   if (prepared.operators == nullptr) return used;
   std::map<std::tuple<std::string, std::string, int32_t>, PluginOperator> by_name;
-  for (const session::PreparedGraph* one : prepared.graphs()) {
+  for (const PreparedGraph* one : prepared.graphs()) {
     for (const graph::Node& node : prepared.graph_of(*one).nodes) {
       const auto* definition =
           prepared.operators->find(node.domain, node.op_type, node.since_version);
@@ -100,18 +99,18 @@ std::vector<PluginOperator> used_operators(const session::PreparedModel& prepare
   return used;
 }
 
-ModelPartitioning describe_model(const session::PreparedModel& prepared) {
+ModelPartitioning describe_model(const PreparedModel& prepared) {
   ModelPartitioning result{.is_context_model = prepared.is_context_model(),
                            .folded_nodes = prepared.folding.folded_nodes,
                            .removed_identities = prepared.removed_identities,
                            .notes = prepared.notes};
-  for (const session::PreparedGraph* one : prepared.graphs()) {
+  for (const PreparedGraph* one : prepared.graphs()) {
     const graph::Graph& graph = prepared.graph_of(*one);
     result.graphs.push_back(describe_graph(graph, *one));
     if (result.coverage.ok()) result.coverage = partition::check_cover(graph, one->partitioning);
   }
   result.plugin_operators = used_operators(prepared);
-  for (const session::InlinedCall& call : prepared.inlined) {
+  for (const InlinedCall& call : prepared.inlined) {
     result.inlined.push_back({call.path, call.call, call.domain, call.nodes});
   }
   return result;
@@ -119,20 +118,20 @@ ModelPartitioning describe_model(const session::PreparedModel& prepared) {
 
 }  // namespace
 
-Result<ModelPartitioning> partition_model(const Environment& environment,
+Result<ModelPartitioning> partition_model(EnvironmentState& environment,
                                           const std::filesystem::path& model,
-                                          const SessionOptions& options, PartitionStage stage) {
-  const session::Stage until = stage == PartitionStage::kCompilation ? session::Stage::kCompiled
-                                                                     : session::Stage::kPartitioned;
-  return session::without_exceptions("partitioning a model", [&]() -> Result<ModelPartitioning> {
-    const Log log = session::session_log(environment, options);
+                                          const GivenOptions& options, PartitionStage stage) {
+  const Stage until =
+      stage == PartitionStage::kCompilation ? Stage::kCompiled : Stage::kPartitioned;
+  return without_exceptions("partitioning a model", [&]() -> Result<ModelPartitioning> {
+    const Log log = session_log(environment, options);
     const LogScope scope(log);
-    EPHOST_ASSIGN_OR_RETURN(session::ShapedModel shaped,
-                            session::prepare_best_shape(environment, model, options, until));
+    EPHOST_ASSIGN_OR_RETURN(ShapedModel shaped,
+                            prepare_best_shape(environment, model, options, until));
     ModelPartitioning result = describe_model(shaped.prepared);
     std::ranges::move(shaped.notes, std::back_inserter(result.notes));
     return result;
   });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -1,5 +1,4 @@
-// The division of a model among providers as a session would make it, with a report which provider
-// takes which node and why another one does not.
+// The division of a model among providers (<ephost/partition_model.h>).
 #pragma once
 
 #include <ephost/status.h>
@@ -7,15 +6,13 @@
 
 #include <filesystem>
 
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 #include "host/session/environment/environment.h"
 
-namespace ephost {
+namespace ephost::session {
 
-// Errors are those of creating a session, except that nodes may be left without a provider. May be
-// called from any thread.
 [[nodiscard]] Result<ModelPartitioning> partition_model(
-    const Environment& environment, const std::filesystem::path& model,
-    const SessionOptions& options = {}, PartitionStage stage = PartitionStage::kClaims);
+    EnvironmentState& environment, const std::filesystem::path& model,
+    const GivenOptions& options = {}, PartitionStage stage = PartitionStage::kClaims);
 
-}  // namespace ephost
+}  // namespace ephost::session

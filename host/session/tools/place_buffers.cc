@@ -3,7 +3,7 @@
 #include "host/plan/placement/minimalloc_csv.h"
 #include "host/session/environment/exception_barrier.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 plan::BufferTable table_of(std::span<const BufferRequest> requests) {
@@ -19,7 +19,7 @@ plan::BufferTable table_of(std::span<const BufferRequest> requests) {
 
 Result<BufferPlacement> place_buffers(std::span<const BufferRequest> requests,
                                       const BufferPlacementOptions& options) {
-  return session::without_exceptions("placing buffers", [&]() -> Result<BufferPlacement> {
+  return without_exceptions("placing buffers", [&]() -> Result<BufferPlacement> {
     EPHOST_ASSIGN_OR_RETURN(
         plan::Placement placed,
         plan::place_buffers(table_of(requests).buffers, {.alignment = options.alignment,
@@ -36,7 +36,7 @@ Result<BufferPlacement> place_buffers(std::span<const BufferRequest> requests,
 Result<std::vector<BufferRequest>> parse_buffer_requests(std::string_view csv,
                                                          std::string_view name) {
   using Requests = Result<std::vector<BufferRequest>>;
-  return session::without_exceptions("reading buffers", [&]() -> Requests {
+  return without_exceptions("reading buffers", [&]() -> Requests {
     EPHOST_ASSIGN_OR_RETURN(const plan::BufferTable table, plan::read_minimalloc_csv(csv, name));
     std::vector<BufferRequest> requests;
     for (size_t i = 0; i < table.ids.size(); ++i) {
@@ -51,4 +51,4 @@ std::string to_csv(std::span<const BufferRequest> requests, const BufferPlacemen
   return plan::write_minimalloc_csv(table_of(requests), placement.offsets);
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -13,12 +13,12 @@
 #include "host/session/environment/session_log.h"
 #include "host/session/tools/best_shapes.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 class GraphReport {
  public:
-  GraphReport(const session::PreparedModel& model, const session::PreparedGraph& prepared)
+  GraphReport(const PreparedModel& model, const PreparedGraph& prepared)
       : model_(model), graph_(model.graph_of(prepared)), prepared_(prepared) {}
 
   GraphPlan make() {
@@ -156,31 +156,30 @@ class GraphReport {
     }
   }
 
-  const session::PreparedModel& model_;
+  const PreparedModel& model_;
   const graph::Graph& graph_;
-  const session::PreparedGraph& prepared_;
+  const PreparedGraph& prepared_;
   GraphPlan report_;
 };
 
 }  // namespace
 
-Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
+Result<std::vector<GraphPlan>> plan_model(EnvironmentState& environment,
                                           const std::filesystem::path& model,
-                                          const SessionOptions& options) {
+                                          const GivenOptions& options) {
   using Plans = Result<std::vector<GraphPlan>>;
-  return session::without_exceptions("planning a model", [&]() -> Plans {
-    const Log log = session::session_log(environment, options);
+  return without_exceptions("planning a model", [&]() -> Plans {
+    const Log log = session_log(environment, options);
     const LogScope scope(log);
-    EPHOST_ASSIGN_OR_RETURN(
-        const session::ShapedModel shaped,
-        session::prepare_best_shape(environment, model, options, session::Stage::kPlanned));
-    const session::PreparedModel& prepared = shaped.prepared;
+    EPHOST_ASSIGN_OR_RETURN(const ShapedModel shaped,
+                            prepare_best_shape(environment, model, options, Stage::kPlanned));
+    const PreparedModel& prepared = shaped.prepared;
     std::vector<GraphPlan> plans;
-    for (const session::PreparedGraph* one : prepared.graphs()) {
+    for (const PreparedGraph* one : prepared.graphs()) {
       plans.push_back(GraphReport(prepared, *one).make());
     }
     return plans;
   });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

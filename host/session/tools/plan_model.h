@@ -1,4 +1,4 @@
-// The plan of a model as a session would make it, with a report.
+// The plan of a model (<ephost/plan_model.h>).
 #pragma once
 
 #include <ephost/status.h>
@@ -7,15 +7,13 @@
 #include <filesystem>
 #include <vector>
 
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 #include "host/session/environment/environment.h"
 
-namespace ephost {
+namespace ephost::session {
 
-// Returns the model's own graph first, then each body before those inside it. Errors are those of
-// creating a session. May be called from any thread.
-[[nodiscard]] Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
+[[nodiscard]] Result<std::vector<GraphPlan>> plan_model(EnvironmentState& environment,
                                                         const std::filesystem::path& model,
-                                                        const SessionOptions& options = {});
+                                                        const GivenOptions& options = {});
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -2,7 +2,7 @@
 
 #include "host/plugin/calls/exit_guard.h"
 
-namespace ephost {
+namespace ephost::session {
 
 void guard_against_plugin_exit(int failure_status) { plugin::arm_exit_guard(failure_status); }
 
@@ -10,4 +10,4 @@ void end_process(const char* function, int status) noexcept {
   plugin::end_process(function, status);
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

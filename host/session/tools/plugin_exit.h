@@ -1,16 +1,10 @@
-// For programs: a plugin that ends the process must not make the program look successful.
+// A guard for programs against plugins that end the process (<ephost/plugin_exit.h>).
 #pragma once
 
-namespace ephost {
+namespace ephost::session {
 
-// From now on a call of exit, quick_exit or pthread_exit by a plugin ends this process with
-// `failure_status`, after a line on standard error that names plugin and call. Child processes have
-// to call this themselves. Cannot be undone.
 void guard_against_plugin_exit(int failure_status);
 
-// For programs that export _exit and _Exit, so that plugins call theirs instead of the C library's:
-// both call this. Ends the process at once, with the failure status if a plugin made the call.
-// `function` is the name of the function that was called.
 [[noreturn]] void end_process(const char* function, int status) noexcept;
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -11,7 +11,7 @@
 #include "host/onnx_io/import/onnx_value_file.h"
 #include "host/session/environment/exception_barrier.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 graph::ValueKind stated_kind(const ValueForm& form) {
@@ -20,10 +20,10 @@ graph::ValueKind stated_kind(const ValueForm& form) {
   return form.kind == ValueKind::kMap ? graph::ValueKind::kMap : graph::ValueKind::kTensor;
 }
 
-Result<Value> to_value(onnx_io::ValueData data, ElementType element_type);
+Result<runtime::Value> to_value(onnx_io::ValueData data, ElementType element_type);
 
 // The values of a map, as one tensor where each of them is one number: so that it is easy to read.
-Result<Value> to_map_values(onnx_io::ValueData data) {
+Result<runtime::Value> to_map_values(onnx_io::ValueData data) {
   std::vector<std::byte> bytes;
   const auto type = data.parts.empty() ? ElementType::kUndefined : data.parts[0].tensor.type;
   for (const onnx_io::ValueData& part : data.parts) {
@@ -35,47 +35,50 @@ Result<Value> to_map_values(onnx_io::ValueData data) {
     bytes.insert(bytes.end(), tensor.data.bytes.begin(), tensor.data.bytes.end());
   }
   if (data.parts.empty()) return to_value(std::move(data), ElementType::kUndefined);
-  EPHOST_ASSIGN_OR_RETURN(Value value,
-                          Value::allocate(type, {static_cast<int64_t>(data.parts.size())}));
+  EPHOST_ASSIGN_OR_RETURN(
+      runtime::Value value,
+      runtime::Value::allocate(type, {static_cast<int64_t>(data.parts.size())}));
   std::ranges::copy(bytes, value.mutable_bytes().begin());
   return value;
 }
 
 // A bool that is neither 0 nor 1 is undefined in C++.
-void normalize_bools(Value& value) {
+void normalize_bools(runtime::Value& value) {
   if (value.element_type() != ElementType::kBool) return;
   for (std::byte& element : value.mutable_bytes()) {
     if (element != std::byte{0}) element = std::byte{1};
   }
 }
 
-Result<Value> to_tensor(graph::Tensor tensor) {
-  if (tensor.strings != nullptr) return Value::of_strings(std::move(tensor.shape), *tensor.strings);
-  EPHOST_ASSIGN_OR_RETURN(Value value, Value::allocate(tensor.type, std::move(tensor.shape)));
+Result<runtime::Value> to_tensor(graph::Tensor tensor) {
+  if (tensor.strings != nullptr)
+    return runtime::Value::of_strings(std::move(tensor.shape), *tensor.strings);
+  EPHOST_ASSIGN_OR_RETURN(runtime::Value value,
+                          runtime::Value::allocate(tensor.type, std::move(tensor.shape)));
   std::ranges::copy(tensor.data.bytes, value.mutable_bytes().begin());
   normalize_bools(value);
   return value;
 }
 
-Result<Value> to_value(onnx_io::ValueData data, ElementType element_type) {
+Result<runtime::Value> to_value(onnx_io::ValueData data, ElementType element_type) {
   switch (data.kind) {
     case graph::ValueKind::kTensor:
       return to_tensor(std::move(data.tensor));
     case graph::ValueKind::kSequence: {
-      std::vector<Value> elements;
+      std::vector<runtime::Value> elements;
       for (onnx_io::ValueData& part : data.parts) {
         EPHOST_ASSIGN_OR_RETURN(elements.emplace_back(),
                                 to_value(std::move(part), ElementType::kUndefined));
       }
-      return Value::sequence(std::move(elements), element_type);
+      return runtime::Value::sequence(std::move(elements), element_type);
     }
     case graph::ValueKind::kMap: {
-      EPHOST_ASSIGN_OR_RETURN(Value keys, to_tensor(std::move(data.parts[0].tensor)));
-      EPHOST_ASSIGN_OR_RETURN(Value values, to_map_values(std::move(data.parts[1])));
-      return Value::map(std::move(keys), std::move(values));
+      EPHOST_ASSIGN_OR_RETURN(runtime::Value keys, to_tensor(std::move(data.parts[0].tensor)));
+      EPHOST_ASSIGN_OR_RETURN(runtime::Value values, to_map_values(std::move(data.parts[1])));
+      return runtime::Value::map(std::move(keys), std::move(values));
     }
     default:
-      return Value();
+      return runtime::Value();
   }
 }
 
@@ -87,7 +90,7 @@ onnx_io::ValueData tensor_data(ElementType type, std::vector<int64_t> shape,
 }
 
 // Borrows the bytes of the value.
-onnx_io::ValueData to_data(const Value& value) {
+onnx_io::ValueData to_data(const runtime::Value& value) {
   onnx_io::ValueData data;
   switch (value.kind()) {
     case ValueKind::kNone:
@@ -101,7 +104,7 @@ onnx_io::ValueData to_data(const Value& value) {
       return data;
     case ValueKind::kSequence:
       data.kind = graph::ValueKind::kSequence;
-      for (const Value& part : value.parts()) data.parts.push_back(to_data(part));
+      for (const runtime::Value& part : value.parts()) data.parts.push_back(to_data(part));
       return data;
     case ValueKind::kSparseTensor:  // the caller has made it dense
     case ValueKind::kMap:
@@ -109,7 +112,7 @@ onnx_io::ValueData to_data(const Value& value) {
   }
   data.kind = graph::ValueKind::kMap;
   data.parts.push_back(to_data(value.parts()[0]));
-  const Value& values = value.parts()[1];
+  const runtime::Value& values = value.parts()[1];
   onnx_io::ValueData& list = data.parts.emplace_back(to_data(values));
   if (values.kind() != ValueKind::kTensor) return data;
   // A MapProto has a sequence of tensors with one element each.
@@ -128,24 +131,25 @@ onnx_io::ValueData to_data(const Value& value) {
 
 }  // namespace
 
-Result<NamedValue> read_value_file(const std::filesystem::path& path, const ValueForm& form) {
-  return session::without_exceptions("reading a value", [&]() -> Result<NamedValue> {
+Result<runtime::NamedValue> read_value_file(const std::filesystem::path& path,
+                                            const ValueForm& form) {
+  return without_exceptions("reading a value", [&]() -> Result<runtime::NamedValue> {
     EPHOST_ASSIGN_OR_RETURN(onnx_io::ValueData data,
                             onnx_io::read_value_file(path, stated_kind(form)));
     std::string name = data.name;
-    EPHOST_ASSIGN_OR_RETURN(Value value, to_value(std::move(data), form.element_type));
-    return NamedValue{std::move(name), std::move(value)};
+    EPHOST_ASSIGN_OR_RETURN(runtime::Value value, to_value(std::move(data), form.element_type));
+    return runtime::NamedValue{std::move(name), std::move(value)};
   });
 }
 
-Status write_value_file(const std::filesystem::path& path, const NamedValue& value,
+Status write_value_file(const std::filesystem::path& path, const runtime::NamedValue& value,
                         bool is_optional) {
-  return session::without_exceptions("writing a value", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const Value dense, value.value.to_dense());
+  return without_exceptions("writing a value", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const runtime::Value dense, value.value.to_dense());
     onnx_io::ValueData data = to_data(dense);
     data.name = value.name;
     return onnx_io::write_value_file(path, data, is_optional);
   });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

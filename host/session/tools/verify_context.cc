@@ -30,7 +30,7 @@
 #include "host/session/plugins/usable_plugin.h"
 #include "host/trust/verifier.h"
 
-namespace ephost {
+namespace ephost::session {
 namespace {
 
 using Providers = VerifyContextOptions::Providers;
@@ -77,18 +77,16 @@ class Judge {
  public:
   // Borrows all three. `config` is of the session that would load the contexts. `device` is an id;
   // empty: the devices that the session would use.
-  Judge(const Environment& environment, const session::SessionConfig& config,
-        const std::string& device)
+  Judge(EnvironmentState& environment, const SessionConfig& config, const std::string& device)
       : environment_(environment), config_(config), device_(device) {}
 
   // The verdict of the best plugin that works; nothing if its provider has no device here.
   Result<std::optional<bridge::Compatibility>> ask(const Acceptors& acceptors,
                                                    const std::string& compatibility) {
-    return session::with_usable_plugin(
-        session::PluginLoader(environment_.state(), &config_), acceptors.candidates,
-        [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
-          return ask_plugin(*plugin, acceptors.devices, compatibility);
-        });
+    return with_usable_plugin(PluginLoader(environment_, &config_), acceptors.candidates,
+                              [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+                                return ask_plugin(*plugin, acceptors.devices, compatibility);
+                              });
   }
 
   // INVALID_ARGUMENT if no provider that was asked has the device.
@@ -107,7 +105,7 @@ class Judge {
     const uint32_t threads = ThreadPool::default_thread_count();
     const bridge::HostServices services(
         plugin.manifest.provider, plugin_log(), bridge::ProgressHooks{},
-        bridge::ThreadOffer{ThreadPool::borrow(environment_.state().threads), threads, threads});
+        bridge::ThreadOffer{ThreadPool::borrow(environment_.threads), threads, threads});
     EPHOST_ASSIGN_OR_RETURN(const auto devices, devices_of(plugin, services, wanted));
     if (devices.empty()) return std::optional<bridge::Compatibility>();
     EPHOST_ASSIGN_OR_RETURN(const auto verdict,
@@ -131,11 +129,11 @@ class Judge {
         }
       }
     }
-    return session::choose_devices(plugin.manifest.provider, std::move(listed), wanted);
+    return choose_devices(plugin.manifest.provider, std::move(listed), wanted);
   }
 
-  const Environment& environment_;
-  const session::SessionConfig& config_;
+  EnvironmentState& environment_;
+  const SessionConfig& config_;
   const std::string& device_;
   bool is_known_ = false;
   std::set<std::string> others_;  // devices of the providers that were asked
@@ -237,14 +235,13 @@ Result<Examined> read_and_verify(const std::filesystem::path& path, bool compare
   load_options.files = std::move(read.external_data);
   load_options.unchecked_external_data = std::move(read.unchecked_external_data);
   // Opened once: the checksums and the signature are compared with the same bytes.
-  const trust::ModelFiles files = session::open_model_files(model, load_options);
+  const trust::ModelFiles files = open_model_files(model, load_options);
   Examined examined{.report = context::verify_context_model(model, load_options)};
   for (const auto& [name, content] : files) examined.files.push_back(name);
   if (!compare_checksums && verifier.policy() == SignaturePolicy::kOff) return examined;
   examined.signature = verifier.examine_model(path, file->bytes(), files);
-  const Status status = examined.signature.status.ok()
-                            ? session::check_model_writers(path, load_options)
-                            : examined.signature.status;
+  const Status status = examined.signature.status.ok() ? check_model_writers(path, load_options)
+                                                       : examined.signature.status;
   if (!status.ok() && !examined.report.nodes.empty() &&
       (verifier.policy() == SignaturePolicy::kRequire ||
        (verifier.policy() == SignaturePolicy::kWarn && examined.signature.is_revoked))) {
@@ -288,7 +285,7 @@ void examine_specializations(const std::filesystem::path& path, bool compare_che
     const auto problem = [&found, &name = name](const std::string& what) {
       found.problems.push_back(formatted("the specialised model {}: {}", quote(name), what));
     };
-    const auto source = session::open_specialized_model(path.parent_path(), name, checksum, {}, {});
+    const auto source = open_specialized_model(path.parent_path(), name, checksum, {}, {});
     if (!source.ok()) {
       problem(source.status().message());
       continue;
@@ -311,20 +308,20 @@ void examine_specializations(const std::filesystem::path& path, bool compare_che
 Result<std::vector<manifest::ChosenProvider>> choose_requested(
     const manifest::SearchResult& plugins, std::span<const ProviderRequest> requests) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
-                          session::choose_providers(plugins, requests));
+                          choose_providers(plugins, requests));
   for (const manifest::ChosenProvider& choice : chosen) {
     const manifest::Manifest& manifest = choice.candidates.plugins.front().manifest;
     EPHOST_RETURN_IF_ERROR(manifest::validate_options(manifest, choice.options).status());
   }
-  if (session::has_cpu_provider(chosen)) return chosen;
-  EPHOST_ASSIGN_OR_RETURN(manifest::ChosenProvider cpu, session::choose_cpu_provider(plugins));
+  if (has_cpu_provider(chosen)) return chosen;
+  EPHOST_ASSIGN_OR_RETURN(manifest::ChosenProvider cpu, choose_cpu_provider(plugins));
   chosen.push_back(std::move(cpu));
   return chosen;
 }
 
-Result<ContextReport> verify(const Environment& environment, const std::filesystem::path& model,
+Result<ContextReport> verify(EnvironmentState& environment, const std::filesystem::path& model,
                              const VerifyContextOptions& options) {
-  const trust::Verifier& verifier = environment.state().registry.verifier();
+  const trust::Verifier& verifier = environment.registry.verifier();
   EPHOST_ASSIGN_OR_RETURN(Examined examined, examine(model, options.compare_checksums, verifier));
   examine_specializations(model, options.compare_checksums, verifier, examined);
   context::VerifyReport& found = examined.report;
@@ -350,10 +347,9 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
     sources.emplace(node.source, node.compatibility);
   }
   if (options.providers == Providers::kIgnore) return report;
-  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
-                          session::read_session_config(options.session_entries));
-  const std::shared_ptr<const manifest::SearchResult> plugins = environment.state().plugins.all();
-  EPHOST_RETURN_IF_ERROR(session::check_named_providers(*plugins, config));
+  EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options.session_entries));
+  const std::shared_ptr<const manifest::SearchResult> plugins = environment.plugins.all();
+  EPHOST_RETURN_IF_ERROR(check_named_providers(*plugins, config));
   std::optional<std::vector<manifest::ChosenProvider>> chosen;
   if (options.requests) {
     EPHOST_ASSIGN_OR_RETURN(chosen, choose_requested(*plugins, *options.requests));
@@ -371,12 +367,12 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
 
 }  // namespace
 
-Result<ContextReport> verify_context(const Environment& environment,
+Result<ContextReport> verify_context(EnvironmentState& environment,
                                      const std::filesystem::path& model,
                                      const VerifyContextOptions& options) {
-  const LogScope scope(environment.state().log);
-  return session::without_exceptions("verifying a context model",
-                                     [&] { return verify(environment, model, options); });
+  const LogScope scope(environment.log);
+  return without_exceptions("verifying a context model",
+                            [&] { return verify(environment, model, options); });
 }
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -1,5 +1,4 @@
-// A check of a context model without running it: its structure, its files and their checksums, and
-// whether the installed providers can load it.
+// The check of a context model of <ephost/verify_context.h>.
 #pragma once
 
 #include <ephost/status.h>
@@ -9,15 +8,10 @@
 
 #include "host/session/environment/environment.h"
 
-namespace ephost {
+namespace ephost::session {
 
-// Errors are those of reading the model; INVALID_ARGUMENT for one without EPContext nodes. What is
-// wrong with a context model is not an error but a problem in the report. INVALID_ARGUMENT for a
-// `device` that no provider of the model's contexts has. For `requests`, errors are also those of
-// creating a session with them. A model that is replaced meanwhile is read again. May be called
-// from any thread.
-[[nodiscard]] Result<ContextReport> verify_context(const Environment& environment,
+[[nodiscard]] Result<ContextReport> verify_context(EnvironmentState& environment,
                                                    const std::filesystem::path& model,
                                                    const VerifyContextOptions& options = {});
 
-}  // namespace ephost
+}  // namespace ephost::session

@@ -6,7 +6,6 @@
 
 #include "host/context/file_names.h"
 #include "host/context/metadata.h"
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"
 
@@ -31,8 +30,7 @@ class ContextLoading : public ::testing::Test {
   }
   session::PreparedModel prepare(const std::filesystem::path& model,
                                  const SessionOptions& options) {
-    auto prepared =
-        session::prepare_model(environment_, {model, {}}, options, session::Stage::kCompiled);
+    auto prepared = prepare_inside(environment_, model, options, session::Stage::kCompiled);
     EXPECT_THAT(prepared, IsOk());
     return std::move(prepared).value();
   }
@@ -76,8 +74,8 @@ class ReplacedContext : public ContextLoading {
       replace();
       return Status::ok_status();
     };
-    return session::prepare_model(environment_, {folder_ / "m_ctx.onnx", {}}, scripted(),
-                                  session::Stage::kCompiled, hooks)
+    return prepare_inside(environment_, folder_ / "m_ctx.onnx", scripted(),
+                          session::Stage::kCompiled, hooks)
         .status();
   }
 

@@ -6,8 +6,6 @@
 #include <thread>
 
 #include "host/runtime/control_flow/control_flow.h"
-#include "host/session/creation/pipeline.h"
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
@@ -62,7 +60,7 @@ TEST(ControlFlowSession, RunsNestedBodies) {
 TEST(ControlFlowSession, CountsTheNodesOfProvidersAndOfTheHost) {
   const test::TempDirectory folder;
   const Session session = session_of(folder, nested_flow());
-  const session::PreparedModel& prepared = session.state().prepared();
+  const session::PreparedModel& prepared = inside(session).prepared();
   uint64_t control_flow = 0;
   uint64_t all = 0;
   for (const session::PreparedGraph* one : prepared.graphs()) {
@@ -127,7 +125,7 @@ TEST(ControlFlowSession, LoopsWhileAConditionHolds) {
     } while (std::abs(root * root - a) > 1e-3F);
     const auto outputs = run(session, {named_floats("a", {}, {a})});
     EXPECT_FLOAT_EQ(outputs[0].elements<float>()[0], root);
-    EXPECT_EQ(outputs[1].shape(), (std::vector<int64_t>{turns}));
+    EXPECT_THAT(outputs[1].shape(), ElementsAre(turns));
     EXPECT_EQ(outputs[1].elements<int64_t>().back(), turns - 1);
   }
 }
@@ -208,7 +206,7 @@ TEST(ControlFlowSession, FoldsConstantsInBodiesAndKeepsWhatOnlyTheyRead) {
   const test::TempDirectory folder;
   Session session =
       session_of(folder, with_type(main.output("y").build(), "y", float_type(graph::Shape{1})));
-  const graph::Graph& graph = session.state().prepared().model.graph;
+  const graph::Graph& graph = inside(session).prepared().model.graph;
   ASSERT_EQ(graph.nodes.size(), 2U);
   EXPECT_EQ(graph.nodes[1].subgraph("then_branch")->nodes.size(), 1U);
   const auto y = [&](bool condition) {
@@ -261,8 +259,8 @@ TEST(ControlFlowSession, NamesTheGraphWhoseNodeNobodyTakes) {
 TEST(ControlFlowSession, PlansEveryBody) {
   const test::TempDirectory folder;
   const auto prepared =
-      session::prepare_model(environment(), {write_model(folder / "model.onnx", nested_flow()), {}},
-                             {}, session::Stage::kPlanned);
+      prepare_inside(environment(), write_model(folder / "model.onnx", nested_flow()), {},
+                     session::Stage::kPlanned);
   ASSERT_THAT(prepared, IsOk());
   std::vector<std::string> paths;
   for (const session::PreparedGraph* graph : prepared->graphs()) {

@@ -27,7 +27,7 @@ Result<std::shared_ptr<layers::Reference>> make_reference(const Environment& env
                                                 .build());
   const auto exported = onnx_io::export_model(model, {});
   EXPECT_THAT(exported, IsOk());
-  return cpu_references(environment.state(), {})(exported->model.to_bytes());
+  return cpu_references(inside(environment), {})(exported->model.to_bytes());
 }
 
 TEST(CpuReference, RunsAGraph) {
@@ -65,7 +65,7 @@ TEST(CpuReference, DoesNotKeepTheEnvironment) {
   layers::MakeReference make;
   {
     const Environment environment = test::environment();
-    make = cpu_references(environment.state(), {});
+    make = cpu_references(inside(environment), {});
   }
   EXPECT_THAT(make({}).status().message(), HasSubstr("its environment has ended"));
 }

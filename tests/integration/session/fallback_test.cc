@@ -1,7 +1,6 @@
 // Nodes whose provider fails to compile or to load them.
 #include <gmock/gmock.h>
 
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"
 
@@ -24,8 +23,8 @@ class FallbackTest : public ::testing::Test {
   }
   // The short name of each node's owner.
   std::vector<std::string> owners(const SessionOptions& options) {
-    const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
-                                                 session::Stage::kCompiled);
+    const auto prepared =
+        prepare_inside(scripted_environment(), model_, options, session::Stage::kCompiled);
     EXPECT_THAT(prepared, IsOk());
     std::vector<std::string> names;
     if (!prepared.ok()) return names;
@@ -104,8 +103,8 @@ TEST_F(FallbackTest, TakesPartitionsThatOnlyFailTogether) {
 
 TEST_F(FallbackTest, TheRefusedClaimSaysWhy) {
   const auto prepared =
-      session::prepare_model(scripted_environment(), {model_, {}},
-                             scripted({{"cannot_compile", "Mul"}}), session::Stage::kCompiled);
+      prepare_inside(scripted_environment(), model_, scripted({{"cannot_compile", "Mul"}}),
+                     session::Stage::kCompiled);
   ASSERT_THAT(prepared, IsOk());
   const auto& decisions = prepared->main.partitioning.decisions;
   ASSERT_GE(decisions.size(), 2U);

@@ -1,6 +1,7 @@
 // Models with control flow, made by hand and written as ONNX.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -117,7 +118,7 @@ inline void expect_nested_flow(const std::vector<Value>& outputs, int64_t count,
     trace.insert(trace.end(), v.begin(), v.end());
   }
   ASSERT_EQ(outputs.size(), 2U);
-  EXPECT_EQ(outputs[1].shape(), (std::vector<int64_t>{count, 2}));
+  EXPECT_THAT(outputs[1].shape(), ::testing::ElementsAre(count, 2));
   EXPECT_EQ(floats_of(outputs[1]), trace);
   for (float& element : v) element = std::max(element, 0.0F);
   EXPECT_EQ(floats_of(outputs[0]), v);

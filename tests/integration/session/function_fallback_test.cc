@@ -1,7 +1,6 @@
 // Calls of functions that a provider claims and then fails to compile.
 #include <gmock/gmock.h>
 
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/function_bytes.h"
 #include "tests/support/status_matchers.h"
@@ -51,8 +50,7 @@ class FunctionFallback : public ::testing::Test {
     expected_ = test::expected_outputs(model_);
   }
   Result<session::PreparedModel> prepare(const SessionOptions& options) {
-    return session::prepare_model(scripted_environment(), {model_, {}}, options,
-                                  session::Stage::kCompiled);
+    return prepare_inside(scripted_environment(), model_, options, session::Stage::kCompiled);
   }
   // Each node with the short name of its owner.
   std::vector<std::string> owners(const SessionOptions& options) {

@@ -8,7 +8,6 @@
 #include <limits>
 #include <ostream>
 
-#include "host/session/environment/environment_state.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"
@@ -78,7 +77,7 @@ Status generate_group(const Environment& environment, const TempDirectory& dir,
 Status generate(const GenerationVariant& variant, const TempDirectory& dir,
                 const FileSystem& file_system) {
   const Environment environment = test::environment();
-  environment.state().output_file_system = &file_system;
+  inside(environment).output_file_system = &file_system;
   switch (variant.route) {
     case Route::kCompileModel:
       return compile(environment, kNew, dir / "m_ctx.onnx", variant);

@@ -5,7 +5,6 @@
 
 #include "host/context/ep_context_node.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
@@ -178,9 +177,9 @@ TEST(NestedContext, NamesTheSourceOfAnUnclaimedNodeInABody) {
 
 TEST(NestedContext, AProviderMayClaimAWholeControlFlowNode) {
   const test::TempDirectory folder;
-  const auto prepared = session::prepare_model(
-      scripted_environment(), {write_model(folder / "model.onnx", nested_flow()), {}},
-      scripted("nodes:1"), session::Stage::kPartitioned);
+  const auto prepared =
+      prepare_inside(scripted_environment(), write_model(folder / "model.onnx", nested_flow()),
+                     scripted("nodes:1"), session::Stage::kPartitioned);
   ASSERT_THAT(prepared, IsOk());
   EXPECT_EQ(prepared->main.partitioning.owner[1], 0U);
   EXPECT_TRUE(prepared->main.bodies.empty());

@@ -13,7 +13,6 @@
 #include "host/bridge/provider.h"
 #include "host/plugin/slots.h"
 #include "host/session/creation/pipeline.h"
-#include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 #include "tests/support/status_matchers.h"
@@ -84,7 +83,7 @@ class WholeLife {
     const auto plugin = registry.load(found);
     note(plugin.status());
     if (!plugin.ok()) return;
-    const bridge::HostServices services(found.manifest.provider, plugin_log(), {});
+    const bridge::HostServices services(found.manifest.provider, session::plugin_log(), {});
     note(bridge::list_devices(**plugin, services).status());
     note(bridge::list_targets(**plugin, services).status());
     note(bridge::read_operators(*plugin).status());

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "host/session/creation/pipeline.h"
 #include "host/session/tools/inspect_plugin.h"
 #include "host/session/tools/partition_model.h"
 #include "tests/integration/session/scripted_sample.h"
@@ -55,7 +54,7 @@ class PluginOperatorsSession : public ::testing::Test {
 
   Result<session::PreparedModel> prepare(const std::filesystem::path& model,
                                          const SessionOptions& options) {
-    return session::prepare_model(environment_, {model, {}}, options, session::Stage::kPartitioned);
+    return prepare_inside(environment_, model, options, session::Stage::kPartitioned);
   }
 
   std::vector<float> run(const std::filesystem::path& model, const SessionOptions& options) {

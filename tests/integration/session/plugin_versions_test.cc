@@ -4,7 +4,6 @@
 #include <ostream>
 #include <string>
 
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost::plugin_versions_test {
@@ -52,8 +51,8 @@ class InstalledPlugins {
 std::string taken_version(const InstalledPlugins& plugins, const SessionOptions& options) {
   const test::TempDirectory folder;
   const fs::path model = test::save(folder, test::scripted_model());
-  const auto prepared = session::prepare_model(test::scripted_environment(plugins.path()),
-                                               {model, {}}, options, session::Stage::kOptimized);
+  const auto prepared = prepare_inside(test::scripted_environment(plugins.path()), model, options,
+                                       session::Stage::kOptimized);
   if (!prepared.ok()) return prepared.status().to_string();
   return prepared->providers[0]->plugin().manifest.version.to_string();
 }

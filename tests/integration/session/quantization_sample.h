@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"
 
@@ -38,8 +37,7 @@ class QuantizationSession : public ::testing::Test {
  protected:
   // Returns nothing if preparing the model failed.
   std::vector<std::string> operators_at(session::Stage stage, const SessionOptions& options = {}) {
-    const auto prepared =
-        session::prepare_model(scripted_environment(), {model_, {}}, options, stage);
+    const auto prepared = prepare_inside(scripted_environment(), model_, options, stage);
     EXPECT_THAT(prepared, IsOk());
     return prepared.ok() ? operators_of(prepared->model.graph) : std::vector<std::string>();
   }

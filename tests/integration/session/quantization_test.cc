@@ -189,8 +189,8 @@ TEST_F(Quantization, OfBodiesBecomesOperatorsOnIntegersToo) {
   main.subgraph("else_branch", body("else_", false)).output("y");
   model_ = test::save(folder_, test::model_of(main.build()));
   for (const SessionOptions& options : {SessionOptions(), scripted()}) {
-    const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
-                                                 session::Stage::kPlanned);
+    const auto prepared =
+        prepare_inside(scripted_environment(), model_, options, session::Stage::kPlanned);
     ASSERT_THAT(prepared, IsOk());
     ASSERT_EQ(prepared->graphs().size(), 5u);
     const std::vector<std::string> formed = {"QuantizeLinear", "QLinearMatMul", "DequantizeLinear"};

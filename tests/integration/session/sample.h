@@ -1,6 +1,7 @@
 // The installed plugins and the tiny models, for tests of sessions.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -70,7 +71,7 @@ inline void expect_close(const std::vector<Value>& actual, const std::vector<Val
   for (size_t i = 0; i < actual.size(); ++i) {
     const std::span<const float> a = actual[i].elements<float>();
     const std::span<const float> b = expected[i].elements<float>();
-    ASSERT_EQ(actual[i].shape(), expected[i].shape());
+    ASSERT_THAT(actual[i].shape(), ::testing::ElementsAreArray(expected[i].shape()));
     for (size_t k = 0; k < a.size(); ++k) {
       ASSERT_NEAR(a[k], b[k], 1e-4F + 1e-3F * std::abs(b[k]))
           << "output " << i << ", element " << k;

@@ -4,7 +4,6 @@
 
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/creation/pipeline.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
 #include "tests/support/status_matchers.h"
@@ -18,8 +17,8 @@ using test::model_path;
 using test::with_dnnl;
 
 TEST(Session, AppendsTheCpuProviderWhereItIsMissing) {
-  const auto prepared = session::prepare_model(environment(), {model_path("tiny_cnn"), {}},
-                                               with_dnnl(), session::Stage::kPartitioned);
+  const auto prepared = prepare_inside(environment(), model_path("tiny_cnn"), with_dnnl(),
+                                       session::Stage::kPartitioned);
   ASSERT_THAT(prepared, IsOk());
   EXPECT_EQ(prepared->main.partitioning.providers,
             (std::vector<std::string>{"DnnlExecutionProvider", "CPUExecutionProvider"}));

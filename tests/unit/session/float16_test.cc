@@ -165,7 +165,7 @@ TYPED_TEST(ShortFloatTest, ClassifiesEachNumberAsItsFloat) {
 
 TYPED_TEST(ShortFloatTest, IsAnElementTypeOfValues) {
   const std::vector<TypeParam> numbers = {TypeParam(1.5F), TypeParam(-2)};
-  const auto value = Value::of<TypeParam>({2}, numbers);
+  const auto value = runtime::Value::of<TypeParam>({2}, numbers);
   ASSERT_THAT(value, IsOk());
   EXPECT_EQ(value->element_type(), element_type_of<TypeParam>());
   EXPECT_EQ(value->bytes().size(), 4U);
@@ -179,7 +179,7 @@ TEST(ElementTypeOf, TellsTheTwoShortFloatsApart) {
   static_assert(element_type_of<BFloat16>() == ElementType::kBfloat16);
   static_assert(Float16(1.0F).to_bits() == 0x3c00 && BFloat16(1.0F).to_bits() == 0x3f80);
   const std::vector<Float16> numbers(3);
-  const auto value = Value::of<Float16>({3}, numbers);
+  const auto value = runtime::Value::of<Float16>({3}, numbers);
   ASSERT_THAT(value, IsOk());
   EXPECT_TRUE(value->elements<BFloat16>().empty());
 }

@@ -1,12 +1,13 @@
 #include "host/conformance/random/evaluate/bounded_values.h"
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 
 namespace ephost::conformance {
 namespace {
 
-std::string shape_text(const std::vector<int64_t>& shape) {
+std::string shape_text(std::span<const int64_t> shape) {
   std::string text = "[";
   for (const int64_t extent : shape) {
     text += (text.size() > 1 ? "," : "") + std::to_string(extent);
@@ -17,7 +18,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }  // namespace
 
 std::optional<std::string> find_wrong_element(const Value& result, const BoundedTensor& expected) {
-  if (result.shape() != expected.dims) {
+  if (!std::ranges::equal(result.shape(), expected.dims)) {
     return "shape " + shape_text(result.shape()) + ", expected " + shape_text(expected.dims);
   }
   const std::span<const float> numbers = result.elements<float>();

@@ -1,11 +1,12 @@
 // Values of runs beside bounded numbers.
 #pragma once
 
+#include <ephost/value.h>
+
 #include <optional>
 #include <string>
 
 #include "host/conformance/random/evaluate/evaluate.h"
-#include "host/runtime/values/value.h"
 
 namespace ephost::conformance {
 

@@ -29,8 +29,8 @@ enum {
   EPHOST_NOT_FOUND = 14,
   EPHOST_OUT_OF_MEMORY = 1000,
   EPHOST_DEVICE_LOST = 1001,
-  EPHOST_CANCELLED = 1002,        /* by the application */
-  EPHOST_DEADLINE_EXCEEDED = 1003 /* that of a run, or the longest time of a session's creation */
+  EPHOST_CANCELLED = 1002,
+  EPHOST_DEADLINE_EXCEEDED = 1003
 };
 
 /* A failure: what failed, with what, and what to do about it. */

@@ -41,34 +41,27 @@ enum {
   EPHOST_ELEMENT_INT2 = 26
 };
 
-/* Kinds of values. Always carried as int32_t. */
+/* ValueKind (<ephost/types/value.h>). Always carried as int32_t. */
 enum {
-  EPHOST_KIND_NONE = 0,   /* no value; an optional without content */
-  EPHOST_KIND_TENSOR = 1, /* dense, row-major */
+  EPHOST_KIND_NONE = 0,
+  EPHOST_KIND_TENSOR = 1,
   EPHOST_KIND_SEQUENCE = 2,
   EPHOST_KIND_MAP = 3,
-  EPHOST_KIND_SPARSE_TENSOR = 4 /* as an input of a run; the model gets its dense form */
+  EPHOST_KIND_SPARSE_TENSOR = 4
 };
 
-/* Forms of sparse tensors, numbered as ONNX Runtime's OrtSparseFormat. Always carried as int32_t.
- */
+/* SparseFormat (<ephost/types/value.h>). Always carried as int32_t. */
 enum { EPHOST_SPARSE_COO = 1, EPHOST_SPARSE_CSR = 2, EPHOST_SPARSE_BLOCK = 4 };
 
-/* Kinds of memory of one device, numbered as ONNX Runtime's OrtMemType. Always carried as int32_t.
- */
-enum {
-  EPHOST_MEMORY_CPU_INPUT = -2,  /* host memory that the device reads inputs from */
-  EPHOST_MEMORY_CPU_OUTPUT = -1, /* host memory that the device writes outputs to */
-  EPHOST_MEMORY_DEFAULT = 0      /* the device's own memory */
-};
+/* MemoryType (<ephost/types/memory_info.h>). Always carried as int32_t. */
+enum { EPHOST_MEMORY_CPU_INPUT = -2, EPHOST_MEMORY_CPU_OUTPUT = -1, EPHOST_MEMORY_DEFAULT = 0 };
 
-/* Which memory a value lies in. Inputs and outputs of runs always lie in host memory: name "Cpu",
- * device type "cpu", number 0. */
+/* MemoryInfo (<ephost/types/memory_info.h>). */
 typedef struct ephost_memory_info {
   uint64_t struct_size;
-  const char* name;        /* of the allocator */
-  const char* device_type; /* as ephost_device's `type` */
-  int32_t device_id;       /* a number from 0 among the devices of that type */
+  const char* name;
+  const char* device_type;
+  int32_t device_id;
   int32_t memory_type;
 } ephost_memory_info;
 
@@ -96,46 +89,35 @@ typedef struct ephost_value_info {
 
 typedef struct ephost_value_api {
   uint64_t struct_size;
-  /* A tensor of its own memory, aligned to 64 bytes and zeroed; of empty strings for that type.
-   * INVALID_ARGUMENT for a negative extent, a size that overflows or an undefined type;
-   * OUT_OF_MEMORY where memory runs out. */
+  /* Value::allocate. Strings are empty. */
   ephost_status* (*create_tensor)(int32_t element_type, const int64_t* shape, uint64_t rank,
                                   ephost_value** out_value);
-  /* A tensor over memory of the application, which must hold exactly the bytes of the shape
-   * (INVALID_ARGUMENT otherwise). Where its type does not admit elements at this address, what
-   * reads it makes a copy first. `release` is called with `context` when the tensor is not used any
-   * more, on the thread that gave it up last; without it, the memory must outlive the tensor and
-   * everything that was made of it. After a failure it is not called. */
+  /* Value::borrow, or with `release` Value::share. Where the type of a tensor does not admit
+   * elements at this address, what reads it makes a copy first. `release` is called with `context`
+   * when the tensor is not used any more, on the thread that gave it up last; without it, the
+   * memory must outlive the tensor and everything that was made of it. After a failure it is not
+   * called. */
   ephost_status* (*create_tensor_with_data)(int32_t element_type, const int64_t* shape,
                                             uint64_t rank, void* data, uint64_t byte_size,
                                             void (*release)(void* context), void* context,
                                             ephost_value** out_value);
-  /* A tensor of copies of the strings; INVALID_ARGUMENT unless `count` is what the shape says. */
+  /* Value::of_strings; the strings are copied. */
   ephost_status* (*create_string_tensor)(const int64_t* shape, uint64_t rank,
                                          const ephost_string* strings, uint64_t count,
                                          ephost_value** out_value);
-  /* A sequence of values of one kind and element type (INVALID_ARGUMENT otherwise), which it
-   * shares. `element_type` is that of the tensors in it; it matters only where there are none. */
+  /* Value::sequence. The parts are shared. */
   ephost_status* (*create_sequence)(const ephost_value* const* parts, uint64_t count,
                                     int32_t element_type, ephost_value** out_value);
-  /* `keys`: a tensor of rank 1, of strings or integers. `values`: a tensor of rank 1 or a sequence,
-   * as many as keys. INVALID_ARGUMENT otherwise. Both are shared. */
+  /* Value::map. Both are shared. */
   ephost_status* (*create_map)(const ephost_value* keys, const ephost_value* values,
                                ephost_value** out_value);
-  /* A sparse tensor; `values` is shared, the rest is copied. INVALID_ARGUMENT if it is not valid.
-   * Elements that are not stated are zero, false or empty; of those stated twice, the last counts.
-   * `shape` is that of the dense form, with two extents unless the form is COO. `values` is a
-   * tensor of one dimension, of strings or elements of whole bytes; with BLOCK of three: blocks,
-   * and the extents of a block, which divide those of the shape. `indices` are with COO the place
-   * of each value in row-major order, or its index in each dimension; with CSR the column of each
-   * value; with BLOCK row and column of each block, counted in blocks. `outer_indices` are for CSR
-   * only: for each row the number of values before it, and the number of all. */
+  /* Value::of_sparse, from the members of a SparseTensor; `form` is one of EPHOST_SPARSE_*.
+   * `values` is shared, the rest is copied. */
   ephost_status* (*create_sparse_tensor)(int32_t form, const int64_t* shape, uint64_t rank,
                                          const ephost_value* values, const int64_t* indices,
                                          uint64_t index_count, const int64_t* outer_indices,
                                          uint64_t outer_index_count, ephost_value** out_value);
-  /* The dense form of a sparse tensor; any other value as it is. INVALID_ARGUMENT if it needs more
-   * than `max_bytes`; 0: 1 GiB. */
+  /* Value::to_dense. 0 `max_bytes`: 1 GiB. */
   ephost_status* (*to_dense)(const ephost_value* value, uint64_t max_bytes,
                              ephost_value** out_value);
   /* A value of kind NONE. */
@@ -155,26 +137,20 @@ typedef struct ephost_value_api {
   /* A part of a sequence or map. INVALID_ARGUMENT if it has none of that index. */
   ephost_status* (*get_part)(const ephost_value* value, uint64_t index, ephost_value** out_part);
 
-  /* Which memory the value lies in. The record lives as long as the library. */
+  /* Value::memory_info. The record lives as long as the library. */
   const ephost_memory_info* (*memory_info)(const ephost_value* value);
 
-  /* "float", "int64", "bfloat16" etc.; "undefined" for anything else. */
+  /* element_type_name of <ephost/element_info.h>; "undefined" for any other number. */
   const char* (*element_type_name)(int32_t element_type);
-  /* Size of an element in bits; 0 for undefined and string. */
+  /* element_bits and tensor_bytes. EPHOST_UNKNOWN where there is no such number of bytes. */
   uint32_t (*element_bits)(int32_t element_type);
-  /* Bytes of a dense tensor; EPHOST_UNKNOWN for strings, negative extents and overflow. */
   uint64_t (*tensor_bytes)(int32_t element_type, const int64_t* shape, uint64_t rank);
 
-  /* Reads a value and its name from a file of one protobuf message, as the ONNX backend tests keep
-   * them. The message does not tell everything about its value: `kind`, `is_optional` and
-   * `element_type` (of the tensors in an empty sequence) are those of the model's input or output.
-   * `out_name` receives a text that is released with release_text. Besides the errors of reading a
-   * file: INVALID_PROTOBUF for another message, INVALID_GRAPH for an invalid value,
-   * NOT_IMPLEMENTED for sparse tensors. */
+  /* read_value_file. `kind`, `is_optional` and `element_type` are those of ValueForm. `out_name` is
+   * released with release_text. */
   ephost_status* (*read_file)(const char* path, int32_t kind, int32_t is_optional,
                               int32_t element_type, char** out_name, ephost_value** out_value);
-  /* Replaces a file atomically by one of a value and its name. FAIL if the value exceeds protobuf's
-   * limit of 2 GiB. */
+  /* write_value_file. */
   ephost_status* (*write_file)(const char* path, const char* name, const ephost_value* value,
                                int32_t is_optional);
 } ephost_value_api;

@@ -47,8 +47,9 @@ struct EnvironmentOptions {
   // The threads that the sessions share.
   ThreadingOptions threading = {};
   // Receives the messages of the environment, its sessions and their plugins, in place of standard
-  // error, where equal warnings and errors of a session are counted and summed up. Not called any
-  // more once the environment and its sessions are gone. What belongs to no environment, such as a
+  // error, where equal warnings and errors of a session are counted and summed up, and the
+  // environment variable EPHOST_LOG_FORMAT chooses text or JSON. Not called any more once the
+  // environment and its sessions are gone. What belongs to no environment, such as a
   // thread of a plugin's own that outlives its session's providers, goes to standard error, as do
   // crashes.
   LoggingFunction logging_function = {};

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "host/context/store/owned_folder.h"
-#include "host/session/environment/environment_state.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"
 
@@ -62,7 +61,7 @@ class CacheReuse : public ::testing::Test {
     options.plugin_directories = {setup.scripted, setup.idle, setup.cpu};
     options.search_default_directories = false;
     Environment created = *Environment::create(options);
-    created.state().host_version = setup.host_version;
+    inside(created).host_version = setup.host_version;
     return created;
   }
 

@@ -1,7 +1,6 @@
 // Initializers that the application gives instead of those in the model's files.
 #include <gmock/gmock.h>
 
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"
 
@@ -31,7 +30,7 @@ class GivenInitializers : public ::testing::Test {
   static Value row(float value) { return *Value::of<float>({4}, std::vector<float>(4, value)); }
   // Where a session reads an initializer.
   static const std::byte* memory_of(const Session& session, std::string_view name) {
-    const graph::Graph& graph = session.state().prepared().model.graph;
+    const graph::Graph& graph = inside(session).prepared().model.graph;
     return graph.constant(graph.find_value(name))->data.bytes.data();
   }
   Status refusal(const SessionOptions& options) {
@@ -138,7 +137,7 @@ TEST_F(GivenInitializers, DoNotTakeMemoryAgain) {
   Value large = *Value::allocate(ElementType::kFloat, {kElements});
   std::ranges::fill(large.mutable_elements<float>(), 5.0F);
   SessionOptions options;
-  options.add_external_initializers({{"w", large}});
+  options.add_external_initializers(std::vector<NamedValue>{{"w", large}});
   const uint64_t before = resident_bytes();
   auto one = Session::create(environment_, path, options);
   auto two = Session::create(environment_, path, options);
@@ -170,7 +169,7 @@ TEST_F(GivenInitializers, StandForExternalDataWhoseFileIsNotThere) {
   std::filesystem::remove(folder_ / "weights");
   EXPECT_EQ(refusal({}).code(), StatusCode::kNoSuchFile);
   SessionOptions options;
-  options.add_external_initializers({{"w0", row(0)}, {"w1", row(2)}});
+  options.add_external_initializers(std::vector<NamedValue>{{"w0", row(0)}, {"w1", row(2)}});
   auto session = Session::create(environment_, external_, options);
   ASSERT_THAT(session, IsOk());
   EXPECT_THAT(run(*session), ElementsAre(-2, -4, -6, 0));
@@ -193,12 +192,12 @@ TEST_F(GivenInitializers, AreRefusedWithAnotherTypeOrShape) {
 
 TEST_F(GivenInitializers, ThatMustBeExternalAreRefusedWhereTheyAreNot) {
   SessionOptions options;
-  options.add_external_initializers({{"w1", row(2)}});
+  options.add_external_initializers(std::vector<NamedValue>{{"w1", row(2)}});
   const Status inside = Session::create(environment_, model_, options).status();
   EXPECT_EQ(inside.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(inside.message(), HasSubstr("its data is inside the model"));
   SessionOptions unknown;
-  unknown.add_external_initializers({{"w11", row(2)}});
+  unknown.add_external_initializers(std::vector<NamedValue>{{"w11", row(2)}});
   EXPECT_EQ(refusal(unknown).code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(refusal(unknown).message(), AllOf(HasSubstr("the model has no initializer \"w11\""),
                                                 HasSubstr("did you mean \"w1\"?")));
@@ -286,7 +285,7 @@ class FilesInMemory : public GivenInitializers {
  protected:
   SessionOptions giving(const std::string& name, SessionOptions options = {}) {
     options.add_external_initializers_from_files_in_memory(
-        {{name, std::as_bytes(std::span(weights_))}});
+        std::vector<FileInMemory>{{name, std::as_bytes(std::span(weights_))}});
     return options;
   }
 

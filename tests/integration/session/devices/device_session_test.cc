@@ -5,7 +5,6 @@
 #include <random>
 #include <thread>
 
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/devices/device_sample.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/status_matchers.h"
@@ -30,7 +29,7 @@ using ::testing::HasSubstr;
 using DeviceSession = test::DeviceSession;
 
 std::vector<std::string> steps_of(const Session& session) {
-  const runtime::Program& program = *session.state().model()->base->program;
+  const runtime::Program& program = *inside(session).model()->base->program;
   std::vector<std::string> names;
   for (const plan::Step& step : program.steps()) {
     names.push_back(program.graph().nodes[step.node].name);
@@ -95,8 +94,8 @@ TEST_F(DeviceSession, CopiesWithinTheDeviceBetweenItsMemories) {
     EXPECT_THAT(steps_of(*session),
                 ElementsAre("x to device:dram", "add", "a to device:sram", "relu",
                             "b to device:dram", "mul", "c to device:sram", "neg", "y to host"));
-    EXPECT_EQ(session->state().model()->base->program->pattern().blocks.size(), 2U);
-    EXPECT_EQ(session->state().model()->base->program->pattern().blocks[1].alignment, 256U);
+    EXPECT_EQ(inside(*session).model()->base->program->pattern().blocks.size(), 2U);
+    EXPECT_EQ(inside(*session).model()->base->program->pattern().blocks[1].alignment, 256U);
     EXPECT_EQ(run(*session, kX), kAlternating);
   }
   EXPECT_EQ(report().copies_within, 3U);
@@ -106,7 +105,7 @@ TEST_F(DeviceSession, RunsPartitions) {
   {
     auto session = create(write(alternating()), on_device({{"fuse", "1"}}));
     ASSERT_THAT(session, IsOk());
-    EXPECT_EQ(session->state().prepared().partition_count(), 2U);
+    EXPECT_EQ(inside(*session).prepared().partition_count(), 2U);
     EXPECT_EQ(run(*session, kX), kAlternating);
   }
   EXPECT_EQ(report().copies_out, 1U);
@@ -138,7 +137,7 @@ TEST_F(DeviceSession, ReadsAShapeInHostMemory) {
     for (int i = 0; i < 3; ++i) {
       const auto outputs = session->run(Inputs{named_floats("x", {4}, kX), {"shape", shape}});
       ASSERT_THAT(outputs, IsOk());
-      EXPECT_EQ(outputs->front().shape(), (std::vector<int64_t>{2, 2}));
+      EXPECT_THAT(outputs->front().shape(), ElementsAre(2, 2));
       EXPECT_EQ(floats_of(outputs->front()), (std::vector<float>{-1, 0, -2, 0}));
     }
   }
@@ -155,7 +154,7 @@ TEST_F(DeviceSession, RunsWithChangingShapes) {
         create(write(test::with_type(builder.build(), "y", float_type(graph::Shape{-1}))),
                on_device({{"workspace_bytes", "16"}}));
     ASSERT_THAT(session, IsOk());
-    EXPECT_FALSE(session->state().model()->base->program->is_static());
+    EXPECT_FALSE(inside(*session).model()->base->program->is_static());
     for (const int64_t count : {3, 3, 3, 100, 0, 1, 3, 100, 0}) {
       std::vector<float> x;
       std::vector<float> expected;

@@ -2,7 +2,6 @@
 // of context models that were written before, and of specialisations.
 #include <chrono>
 
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 #include "tests/support/status_matchers.h"
@@ -257,7 +256,7 @@ TEST_F(CreationRecoveryTest, SessionsShareNoProviderAcrossLevels) {
   }
   const auto same = create_with("worker", "0");
   ASSERT_THAT(same, IsOk());
-  EXPECT_EQ(same->state().prepared().providers[0], first->state().prepared().providers[0]);
+  EXPECT_EQ(inside(*same).prepared().providers[0], inside(*first).prepared().providers[0]);
 }
 
 TEST_F(CreationRecoveryTest, CompilingAModelGoesOnAsSessionsDo) {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "host/base/files/failure_records.h"
-#include "host/session/environment/environment_state.h"
+#include "host/session/environment/environment.h"
 #include "host/trust/policy.h"
 #include "host/worker/process/sandbox.h"
 #include "tests/integration/session/recovery/workers.h"
@@ -210,15 +210,17 @@ TEST_F(IsolationTest, EachSessionRecordsTheFailuresThatItsPolicyCounts) {
 TEST_F(IsolationTest, TheMachineMayAsk) {
   const auto with_policy = [&](std::string_view policy, Isolation of_program) {
     test::write(folder_ / "policy.yaml", "policy: 1\n" + std::string(policy));
-    auto created = Environment::State::create(
+    Environment made = environment(of_program);
+    auto state = session::create_environment(
         options_for(test::fixture_directory("scripted"), of_program),
         {.path = folder_ / "policy.yaml", .owner = trust::Owner::kRootOrUser});
-    EXPECT_THAT(created, IsOk());
-    return std::move(created).value();
+    EXPECT_THAT(state, IsOk());
+    made.handle()->state = std::move(state).value();
+    return made;
   };
   const Environment strict = with_policy("signatures: warn\nquarantine: 2/60\n", Isolation::kNone);
-  EXPECT_EQ(strict.state().registry.verifier().policy(), SignaturePolicy::kWarn);
-  EXPECT_EQ(strict.state().quarantine, (trust::QuarantinePolicy{2, std::chrono::seconds(60)}));
+  EXPECT_EQ(inside(strict).registry.verifier().policy(), SignaturePolicy::kWarn);
+  EXPECT_EQ(inside(strict).quarantine, (trust::QuarantinePolicy{2, std::chrono::seconds(60)}));
   EXPECT_EQ(level_of(strict, scripted()), Isolation::kNone);
   EXPECT_EQ(level_of(with_policy("isolation: worker\n", Isolation::kSandbox), scripted()),
             Isolation::kSandbox);

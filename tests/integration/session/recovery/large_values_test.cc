@@ -43,7 +43,7 @@ TEST(LargeValues, ComeFromAWorkerInPieces) {
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<float>(i % 1000003);
   const auto outputs = session->run(std::vector<NamedValue>{{"x", x}});
   ASSERT_THAT(outputs, IsOk());
-  const std::span<const Value> rows = outputs->front().parts();
+  const std::vector<Value> rows = outputs->front().parts();
   ASSERT_EQ(rows.size(), 2U);
   for (size_t row = 0; row < rows.size(); ++row) {
     const std::span<const std::byte> expected =

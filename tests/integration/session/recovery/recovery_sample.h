@@ -25,7 +25,9 @@ inline size_t count(std::string_view text, std::string_view wanted) {
 
 inline std::vector<std::string> names_of(const Session& session) {
   std::vector<std::string> names;
-  for (const SessionProvider& provider : session.providers()) names.push_back(provider.name);
+  for (const SessionProvider& provider : inside(session).model()->providers) {
+    names.push_back(provider.name);
+  }
   return names;
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <thread>
 
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/recovery/recovery_sample.h"
 #include "tests/integration/session/shapes/open_sample.h"
 #include "tests/support/status_matchers.h"
@@ -45,7 +44,7 @@ TEST_F(RecoveryTest, RestartRepeatsTheRunWithANewWorker) {
     for (int run = 0; run < 3; ++run) expect_right(*session);
     EXPECT_THAT(names_of(*session),
                 ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
-    EXPECT_THAT(session->fallbacks(), IsEmpty());
+    EXPECT_THAT(inside(*session).model()->fallbacks, IsEmpty());
   }
   EXPECT_EQ(count(log_.text(), "ScriptedExecutionProvider gets a new one"), 2U) << log_.text();
 }
@@ -83,10 +82,11 @@ TEST_F(RecoveryTest, FallbackGoesOnWithoutTheProvider) {
   ASSERT_THAT(names_of(*session), ElementsAre("ScriptedExecutionProvider", "CPUExecutionProvider"));
   for (int run = 0; run < 3; ++run) expect_right(*session);
   ASSERT_THAT(names_of(*session), ElementsAre("CPUExecutionProvider"));
-  EXPECT_EQ(session->providers()[0].node_count, 5U);
-  ASSERT_EQ(session->fallbacks().size(), 1U);
-  EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
-  EXPECT_THAT(session->fallbacks()[0].reason.message(), HasSubstr("died of SIGSEGV"));
+  const auto now = inside(*session).model();
+  EXPECT_EQ(now->providers[0].node_count, 5U);
+  ASSERT_EQ(now->fallbacks.size(), 1U);
+  EXPECT_EQ(now->fallbacks[0].provider, "ScriptedExecutionProvider");
+  EXPECT_THAT(now->fallbacks[0].reason.message(), HasSubstr("died of SIGSEGV"));
   EXPECT_EQ(count(log_.text(), "the session continues without ScriptedExecutionProvider"), 1U)
       << log_.text();
   ASSERT_THAT(session->end_profiling(), IsOk());
@@ -103,7 +103,7 @@ TEST_F(RecoveryTest, FallbackGivesTheNodesToTheNextProvider) {
   ASSERT_EQ(session->providers()[0].node_count, 4U);
   kill_workers();
   expect_right(*session);
-  const std::vector<SessionProvider> providers = session->providers();
+  const std::vector<SessionProvider> providers = inside(*session).model()->providers;
   ASSERT_EQ(providers.size(), 2U);
   EXPECT_EQ(providers[0].name, "ScriptedTwoExecutionProvider");
   EXPECT_EQ(providers[0].node_count, 4U);
@@ -347,8 +347,8 @@ TEST_F(RecoveryTest, MeansNothingInTheHostsProcess) {
   options.add_config_entry("session.on_crash", "restart");
   auto session = create(options);
   ASSERT_THAT(session, IsOk());
-  EXPECT_EQ(session->state().recovery, nullptr);
-  EXPECT_FALSE(session->state().prepared().origin);
+  EXPECT_EQ(inside(*session).recovery, nullptr);
+  EXPECT_FALSE(inside(*session).prepared().origin);
   expect_right(*session);
 }
 

@@ -2,7 +2,6 @@
 // fails a call whose inputs, outputs or workspace are not.
 #include <gmock/gmock.h>
 
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"

@@ -6,8 +6,6 @@
 #include <set>
 #include <thread>
 
-#include "host/session/environment/environment_state.h"
-#include "host/session/facade/session_state.h"
 #include "tests/integration/session/scripted_sample.h"
 #include "tests/support/status_matchers.h"
 
@@ -50,10 +48,10 @@ class ThreadingTest : public ::testing::Test {
   }
   Status refusal(const SessionOptions& options) { return create(options).status(); }
   static const session::ThreadUse& threads(const Session& session) {
-    return session.state().prepared().threads;
+    return inside(session).prepared().threads;
   }
   [[nodiscard]] bool is_shared(const Session& session) const {
-    return threads(session).pool.get() == &environment_.state().threads;
+    return threads(session).pool.get() == &inside(environment_).threads;
   }
 
   test::TempDirectory folder_;
@@ -140,13 +138,13 @@ TEST_F(ThreadingTest, TheEnvironmentStatesWhatSessionsDoNot) {
   ASSERT_THAT(session, IsOk());
   EXPECT_EQ(threads(*session).loops, 3U);
   EXPECT_EQ(threads(*session).steps, 5U);
-  EXPECT_EQ(threads(*session).pool.get(), &environment->state().threads);
+  EXPECT_EQ(threads(*session).pool.get(), &inside(*environment).threads);
   options.set_intra_op_num_threads(2).set_inter_op_num_threads(4);
   auto other = Session::create(*environment, model_, options.add_config_entry(kSpinning, "1"));
   ASSERT_THAT(other, IsOk());
   EXPECT_EQ(threads(*other).loops, 2U);
   EXPECT_EQ(threads(*other).steps, 4U);
-  EXPECT_NE(threads(*other).pool.get(), &environment->state().threads);
+  EXPECT_NE(threads(*other).pool.get(), &inside(*environment).threads);
 }
 
 TEST_F(ThreadingTest, TheEnvironmentChecksItsOptions) {

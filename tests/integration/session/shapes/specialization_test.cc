@@ -38,7 +38,7 @@ class SpecializationTest : public ::testing::Test {
     std::vector<float> wanted = test::open_result(shape);
     for (float& element : wanted) element += offset;
     const std::span<const float> got = (*outputs)[0].elements<float>();
-    EXPECT_EQ((*outputs)[0].shape(), shape);
+    EXPECT_THAT((*outputs)[0].shape(), ::testing::ElementsAreArray(shape));
     EXPECT_EQ(std::vector<float>(got.begin(), got.end()), wanted);
     return Status::ok_status();
   }

@@ -6,7 +6,7 @@
 
 #include "tests/support/status_matchers.h"
 
-namespace ephost::value_test {
+namespace ephost::runtime::value_test {
 namespace {
 
 using test::IsOk;
@@ -104,4 +104,4 @@ TEST(Value, HoldsNothing) {
 }
 
 }  // namespace
-}  // namespace ephost::value_test
+}  // namespace ephost::runtime::value_test

@@ -14,15 +14,15 @@ using test::IsOk;
 
 Result<SessionConfig> read(std::string key, std::string value,
                            std::vector<std::string>* warnings = nullptr) {
-  SessionOptions options;
-  options.add_config_entry(std::move(key), std::move(value));
+  GivenOptions options;
+  options.set_entry(std::move(key), std::move(value));
   std::vector<std::string> ignored;
   return read_session_config(options, warnings ? *warnings : ignored);
 }
 
 TEST(SessionConfig, HasTheDefaultsOfOnnxRuntime) {
   std::vector<std::string> warnings;
-  const auto config = read_session_config(SessionOptions(), warnings);
+  const auto config = read_session_config(GivenOptions(), warnings);
   ASSERT_THAT(config, IsOk());
   EXPECT_FALSE(config->context_enable);
   EXPECT_FALSE(config->context_embed_mode);
@@ -86,11 +86,12 @@ TEST(SessionConfig, ReadsWhatValidationMayTake) {
 }
 
 TEST(SessionConfig, ReadsOverridesOfDimensions) {
-  SessionOptions options;
-  options.add_free_dimension_override_by_name("a=b.c", 4);
-  options.add_free_dimension_override_by_name("a=b.c", 5)
-      .add_free_dimension_override_by_name("empty", 0);
-  options.add_free_dimension_override_by_denotation("DATA_BATCH", 2);
+  GivenOptions options;
+  for (const auto& [dimension, size] :
+       {std::pair("a=b.c", "4"), std::pair("a=b.c", "5"), std::pair("empty", "0")}) {
+    options.set_entry(std::string(kDimensionByNamePrefix) + dimension, size);
+  }
+  options.set_entry(std::string(kDimensionByDenotationPrefix) + "data_batch", "2");
   std::vector<std::string> warnings;
   const auto config = read_session_config(options, warnings);
   ASSERT_THAT(config, IsOk());
@@ -105,8 +106,9 @@ TEST(SessionConfig, RefusesOverridesOfDimensionsWithoutNameOrThatContradict) {
   EXPECT_EQ(nameless.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(nameless.message().find("names no dimension"), std::string::npos);
   const std::string prefix = "session.free_dimension_override_by_denotation.";
-  SessionOptions options;
-  options.add_config_entry(prefix + "DATA_BATCH", "1").add_config_entry(prefix + "data_batch", "2");
+  GivenOptions options;
+  options.set_entry(prefix + "DATA_BATCH", "1");
+  options.set_entry(prefix + "data_batch", "2");
   std::vector<std::string> warnings;
   const Status twice = read_session_config(options, warnings).status();
   EXPECT_EQ(twice.code(), StatusCode::kInvalidArgument);
@@ -158,9 +160,11 @@ TEST(SessionConfig, ReadsHowShapesAreSpecialised) {
 }
 
 TEST(SessionConfig, ReadsHowStepsRun) {
-  SessionOptions options;
-  options.set_execution_mode(ExecutionMode::kParallel);
-  options.set_inter_op_num_threads(3).set_intra_op_num_threads(2).enable_profiling("trace.json");
+  GivenOptions options;
+  options.set_entry("session.execution_mode", "parallel");
+  options.set_entry("session.inter_op_num_threads", "3");
+  options.set_entry("session.intra_op_num_threads", "2");
+  options.set_entry("session.profile_file", "trace.json");
   std::vector<std::string> warnings;
   const auto config = read_session_config(options, warnings);
   ASSERT_THAT(config, IsOk());
@@ -206,9 +210,9 @@ TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
 }
 
 TEST(SessionConfig, ReadsTheGroupOfASession) {
-  SessionOptions options;
-  options.add_config_entry("ep.share_ep_contexts", "1");
-  options.add_config_entry("ep.share_ep_contexts_group", "speech");
+  GivenOptions options;
+  options.set_entry("ep.share_ep_contexts", "1");
+  options.set_entry("ep.share_ep_contexts_group", "speech");
   std::vector<std::string> warnings;
   const Result<SessionConfig> config = read_session_config(options, warnings);
   ASSERT_THAT(config, IsOk());

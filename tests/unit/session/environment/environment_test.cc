@@ -1,14 +1,13 @@
 // Process-wide facilities that an environment sets up for calls of plugins and removes again.
-#include "host/session/environment/environment.h"
-
 #include <gtest/gtest.h>
 
 #include <csignal>
 
 #include "host/plugin/calls/call_watch.h"
+#include "host/session/environment/environment_state.h"
 #include "tests/support/status_matchers.h"
 
-namespace ephost::environment_test {
+namespace ephost::session::environment_test {
 namespace {
 
 using test::IsOk;
@@ -41,9 +40,9 @@ class EnvironmentTest : public ::testing::Test {
 
 TEST_F(EnvironmentTest, HandlesCrashesUntilItsLastCopyEnds) {
   {
-    const auto environment = Environment::create(options_);
+    const auto environment = create_environment(options_);
     ASSERT_THAT(environment, IsOk());
-    { const Environment copy = *environment; }
+    { const auto copy = *environment; }
     EXPECT_NE(current_action(), &ignore);
   }
   EXPECT_EQ(current_action(), &ignore);
@@ -51,14 +50,14 @@ TEST_F(EnvironmentTest, HandlesCrashesUntilItsLastCopyEnds) {
 
 TEST_F(EnvironmentTest, LeavesSignalsAloneWithoutCrashHandler) {
   options_.crash_handler = false;
-  const auto environment = Environment::create(options_);
+  const auto environment = create_environment(options_);
   ASSERT_THAT(environment, IsOk());
   EXPECT_EQ(current_action(), &ignore);
 }
 
 TEST_F(EnvironmentTest, WatchesCallsUntilItEnds) {
   {
-    const auto environment = Environment::create(options_);
+    const auto environment = create_environment(options_);
     ASSERT_THAT(environment, IsOk());
     EXPECT_TRUE(plugin::is_call_watch_asleep());
   }
@@ -67,15 +66,15 @@ TEST_F(EnvironmentTest, WatchesCallsUntilItEnds) {
 
 TEST_F(EnvironmentTest, WatchesNothingWithoutCallWarning) {
   options_.call_warning = {};
-  const auto environment = Environment::create(options_);
+  const auto environment = create_environment(options_);
   ASSERT_THAT(environment, IsOk());
   EXPECT_FALSE(plugin::is_call_watch_asleep());
 }
 
 TEST_F(EnvironmentTest, RefusesANegativeTimeForWarnings) {
   options_.call_warning = std::chrono::milliseconds(-1);
-  EXPECT_EQ(Environment::create(options_).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(create_environment(options_).status().code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace
-}  // namespace ephost::environment_test
+}  // namespace ephost::session::environment_test

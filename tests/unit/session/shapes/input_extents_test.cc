@@ -28,13 +28,14 @@ graph::Model two_inputs() {
   return model;
 }
 
-Value floats(std::vector<int64_t> shape) {
-  return *Value::allocate(ElementType::kFloat, std::move(shape));
+runtime::Value floats(std::vector<int64_t> shape) {
+  return *runtime::Value::allocate(ElementType::kFloat, std::move(shape));
 }
 
-bool read(const InputExtents& extents, const Value& a, const Value& b, std::vector<int64_t>& out) {
+bool read(const InputExtents& extents, const runtime::Value& a, const runtime::Value& b,
+          std::vector<int64_t>& out) {
   out.assign(extents.size(), 0);
-  const Value* const inputs[] = {&a, &b};
+  const runtime::Value* const inputs[] = {&a, &b};
   return extents.read(inputs, out);
 }
 
@@ -66,11 +67,11 @@ TEST(InputExtents, AreNotReadOfInputsThatDoNotFit) {
   EXPECT_FALSE(read(extents, floats({2, 5, 3}), floats({7, 4}), found)) << "two batches";
   EXPECT_FALSE(read(extents, floats({2, 5}), floats({7, 2}), found)) << "rank";
   EXPECT_FALSE(read(extents, floats({2, 0, 3}), floats({7, 2}), found)) << "empty";
-  EXPECT_FALSE(
-      read(extents, *Value::allocate(ElementType::kInt64, {2, 5, 3}), floats({7, 2}), found))
+  EXPECT_FALSE(read(extents, *runtime::Value::allocate(ElementType::kInt64, {2, 5, 3}),
+                    floats({7, 2}), found))
       << "type";
-  const Value b = floats({7, 2});
-  const Value* const missing[] = {nullptr, &b};
+  const runtime::Value b = floats({7, 2});
+  const runtime::Value* const missing[] = {nullptr, &b};
   EXPECT_FALSE(extents.read(missing, found));
 }
 

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/status_matchers.h"
-
-namespace ephost::place_buffers_test {
+namespace ephost::session::place_buffers_test {
 namespace {
 
 using test::IsOk;
@@ -51,4 +49,4 @@ TEST(PublicPlaceBuffers, NamesTheFileWithTheMistake) {
 }
 
 }  // namespace
-}  // namespace ephost::place_buffers_test
+}  // namespace ephost::session::place_buffers_test

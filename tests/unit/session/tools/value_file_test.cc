@@ -8,7 +8,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::value_file_test {
+namespace ephost::session::value_file_test {
 namespace {
 
 using test::IsOk;
@@ -19,21 +19,21 @@ class PublicValueFile : public ::testing::Test {
   test::TempDirectory folder_;
 };
 
-Value floats(float first) {
+runtime::Value floats(float first) {
   const std::array<float, 2> numbers = {first, -2};
-  return *Value::of<float>({2}, std::span<const float>(numbers));
+  return *runtime::Value::of<float>({2}, std::span<const float>(numbers));
 }
 
 TEST_F(PublicValueFile, ReadsTheTensorAndNameThatItWrote) {
   ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", floats(1.5F)}), IsOk());
-  const Result<NamedValue> read = read_value_file(folder_ / "x.pb");
+  const Result<runtime::NamedValue> read = read_value_file(folder_ / "x.pb");
   ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->name, "x");
   EXPECT_THAT(read->value.elements<float>(), ElementsAre(1.5F, -2));
 }
 
 TEST_F(PublicValueFile, ReadsASequenceWhereTheFormSaysSo) {
-  const Value sequence = *Value::sequence({floats(1), floats(3)});
+  const runtime::Value sequence = *runtime::Value::sequence({floats(1), floats(3)});
   ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", sequence}), IsOk());
   const auto read = read_value_file(folder_ / "x.pb", {.kind = ValueKind::kSequence});
   ASSERT_THAT(read, IsOk());
@@ -42,7 +42,7 @@ TEST_F(PublicValueFile, ReadsASequenceWhereTheFormSaysSo) {
 }
 
 TEST_F(PublicValueFile, ReadsAnEmptyOptional) {
-  ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", Value()}, true), IsOk());
+  ASSERT_THAT(write_value_file(folder_ / "x.pb", {"x", runtime::Value()}, true), IsOk());
   const auto read = read_value_file(folder_ / "x.pb", {.is_optional = true});
   ASSERT_THAT(read, IsOk());
   EXPECT_FALSE(read->value.has_value());
@@ -55,4 +55,4 @@ TEST_F(PublicValueFile, RefusesAFileThatHoldsAnotherMessage) {
 }
 
 }  // namespace
-}  // namespace ephost::value_file_test
+}  // namespace ephost::session::value_file_test

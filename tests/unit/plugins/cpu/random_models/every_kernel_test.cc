@@ -118,9 +118,10 @@ bool is_random(const std::string& op_type) {
 bool are_equal(const std::vector<Value>& a, const std::vector<Value>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& x, const Value& y) {
     const std::span<const std::byte> bytes = x.bytes();
-    return x.kind() == y.kind() && x.shape() == y.shape() && x.strings() == y.strings() &&
+    return x.kind() == y.kind() && std::ranges::equal(x.shape(), y.shape()) &&
+           x.strings() == y.strings() &&
            std::equal(bytes.begin(), bytes.end(), y.bytes().begin(), y.bytes().end()) &&
-           are_equal({x.parts().begin(), x.parts().end()}, {y.parts().begin(), y.parts().end()});
+           are_equal(x.parts(), y.parts());
   });
 }
 
@@ -174,7 +175,7 @@ void expect_inferred(const RandomModel& random, const Session& session,
     if (!outputs.ok()) continue;
     const Value& value = (*outputs)[static_cast<std::size_t>(i)];
     if (value.kind() != ValueKind::kTensor || !inferred.has_shape) continue;
-    const std::vector<int64_t>& shape = value.shape();
+    const std::vector<int64_t> shape(value.shape().begin(), value.shape().end());
     EXPECT_EQ(value.element_type(), inferred.element_type);
     EXPECT_TRUE(std::equal(shape.begin(), shape.end(), inferred.shape.begin(), inferred.shape.end(),
                            [](int64_t is, int64_t was) { return was < 0 || is == was; }))

@@ -3,6 +3,7 @@
 // same dice give the same node. Only used by every_kernel_test.cc.
 #pragma once
 
+#include <ephost/value.h>
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "host/conformance/random/numbers/dice.h"
-#include "host/runtime/values/value.h"
 
 namespace onnx {
 class OpSchema;

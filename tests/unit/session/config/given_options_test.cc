@@ -1,13 +1,14 @@
-#include "host/session/config/session_options.h"
+#include "host/session/config/given_options.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::session_options_test {
+namespace ephost::session::given_options_test {
 namespace {
 
+<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
 using test::IsOk;
 
 TEST(SessionOptions, TheLastEntryOfAKeyStands) {
@@ -16,9 +17,18 @@ TEST(SessionOptions, TheLastEntryOfAKeyStands) {
   EXPECT_EQ(options.config_entry("a"), "2");
   EXPECT_EQ(options.config_entries().size(), 1U);
   EXPECT_EQ(options.config_entry("b"), std::nullopt);
+=======
+TEST(GivenOptions, TheLastEntryOfAKeyStands) {
+  GivenOptions options;
+  options.set_entry("a", "1");
+  options.set_entry("a", "2");
+  EXPECT_EQ(options.entry("a"), "2");
+  EXPECT_EQ(options.entries.size(), 1U);
+  EXPECT_EQ(options.entry("b"), std::nullopt);
+>>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
 }
 
-TEST(SessionOptions, AppendsWhatASelectionFileSays) {
+TEST(GivenOptions, AppendsWhatASelectionFileSays) {
   const test::TempDirectory folder;
   const auto file = folder.write("selection.yaml",
                                  "selection: 1\n"
@@ -29,30 +39,45 @@ TEST(SessionOptions, AppendsWhatASelectionFileSays) {
                                  "      num_threads: 2\n"
                                  "session:\n"
                                  "  ep.context_enable: \"1\"\n");
-  SessionOptions options;
+  GivenOptions options;
   const Status status = options.load_selection(file);
+<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
   ASSERT_THAT(status, IsOk());
   ASSERT_EQ(options.providers().size(), 1U);
   EXPECT_EQ(options.providers()[0].name, "dnnl");
   EXPECT_EQ(options.providers()[0].version_range, ">=0.1");
   EXPECT_EQ(options.providers()[0].options, (OptionList{{"num_threads", "2"}}));
   EXPECT_EQ(options.config_entry("ep.context_enable"), "1");
+=======
+  ASSERT_THAT(status, IsOk());
+  ASSERT_EQ(options.providers.size(), 1U);
+  EXPECT_EQ(options.providers[0].name, "dnnl");
+  EXPECT_EQ(options.providers[0].version_range, ">=0.1");
+  EXPECT_EQ(options.providers[0].options, (OptionList{{"num_threads", "2"}}));
+  EXPECT_EQ(options.entry("ep.context_enable"), "1");
+>>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
 }
 
 // `before` is set by the application, and `selected` by the selection.
 std::string merged(const std::string& key, const std::string& before, const std::string& selected,
                    const std::string& after = {}) {
   const test::TempDirectory folder;
-  SessionOptions options;
-  if (!before.empty()) options.add_config_entry(key, before);
+  GivenOptions options;
+  if (!before.empty()) options.set_entry(key, before);
   const Status status = options.load_selection(folder.write(
       "s.yaml", "selection: 1\nproviders: []\nsession: {" + key + ": " + selected + "}\n"));
+<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
   EXPECT_THAT(status, IsOk());
   if (!after.empty()) options.add_config_entry(key, after);
   return std::string(options.config_entry(key).value_or("none"));
+=======
+  EXPECT_THAT(status, IsOk());
+  if (!after.empty()) options.set_entry(key, after);
+  return std::string(options.entry(key).value_or("none"));
+>>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
 }
 
-TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
+TEST(GivenOptions, TakeTheStricterOfTwoPolicies) {
   for (const char* const key : {"session.isolation", "session.isolation.acme"}) {
     EXPECT_EQ(merged(key, "sandbox", "worker"), "sandbox");
     EXPECT_EQ(merged(key, "worker", "sandbox"), "sandbox");
@@ -67,17 +92,22 @@ TEST(SessionOptions, TakeTheStricterOfTwoPolicies) {
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "off"), "2/60");
 }
 
+<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
 // Sessions refuse the entry, whatever was set before.
 TEST(SessionOptions, KeepAnInvalidPolicyAsItIs) {
+=======
+// Sessions refuse the entry, whatever was stated before.
+TEST(GivenOptions, KeepWhatIsNoPolicyAsItIs) {
+>>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
   EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
   EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is not a policy";
 }
 
-TEST(SessionOptions, PassesOnWhatIsWrongWithASelection) {
-  SessionOptions options;
+TEST(GivenOptions, PassesOnWhatIsWrongWithASelection) {
+  GivenOptions options;
   EXPECT_EQ(options.load_selection("nowhere.yaml").code(), StatusCode::kNoSuchFile);
 }
 
 }  // namespace
-}  // namespace ephost::session_options_test
+}  // namespace ephost::session::given_options_test
