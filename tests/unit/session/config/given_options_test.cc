@@ -8,16 +8,8 @@
 namespace ephost::session::given_options_test {
 namespace {
 
-<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
 using test::IsOk;
 
-TEST(SessionOptions, TheLastEntryOfAKeyStands) {
-  SessionOptions options;
-  options.add_config_entry("a", "1").add_config_entry("a", "2");
-  EXPECT_EQ(options.config_entry("a"), "2");
-  EXPECT_EQ(options.config_entries().size(), 1U);
-  EXPECT_EQ(options.config_entry("b"), std::nullopt);
-=======
 TEST(GivenOptions, TheLastEntryOfAKeyStands) {
   GivenOptions options;
   options.set_entry("a", "1");
@@ -25,7 +17,6 @@ TEST(GivenOptions, TheLastEntryOfAKeyStands) {
   EXPECT_EQ(options.entry("a"), "2");
   EXPECT_EQ(options.entries.size(), 1U);
   EXPECT_EQ(options.entry("b"), std::nullopt);
->>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
 }
 
 TEST(GivenOptions, AppendsWhatASelectionFileSays) {
@@ -41,21 +32,12 @@ TEST(GivenOptions, AppendsWhatASelectionFileSays) {
                                  "  ep.context_enable: \"1\"\n");
   GivenOptions options;
   const Status status = options.load_selection(file);
-<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
-  ASSERT_THAT(status, IsOk());
-  ASSERT_EQ(options.providers().size(), 1U);
-  EXPECT_EQ(options.providers()[0].name, "dnnl");
-  EXPECT_EQ(options.providers()[0].version_range, ">=0.1");
-  EXPECT_EQ(options.providers()[0].options, (OptionList{{"num_threads", "2"}}));
-  EXPECT_EQ(options.config_entry("ep.context_enable"), "1");
-=======
   ASSERT_THAT(status, IsOk());
   ASSERT_EQ(options.providers.size(), 1U);
   EXPECT_EQ(options.providers[0].name, "dnnl");
   EXPECT_EQ(options.providers[0].version_range, ">=0.1");
   EXPECT_EQ(options.providers[0].options, (OptionList{{"num_threads", "2"}}));
   EXPECT_EQ(options.entry("ep.context_enable"), "1");
->>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
 }
 
 // `before` is set by the application, and `selected` by the selection.
@@ -66,15 +48,9 @@ std::string merged(const std::string& key, const std::string& before, const std:
   if (!before.empty()) options.set_entry(key, before);
   const Status status = options.load_selection(folder.write(
       "s.yaml", "selection: 1\nproviders: []\nsession: {" + key + ": " + selected + "}\n"));
-<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
-  EXPECT_THAT(status, IsOk());
-  if (!after.empty()) options.add_config_entry(key, after);
-  return std::string(options.config_entry(key).value_or("none"));
-=======
   EXPECT_THAT(status, IsOk());
   if (!after.empty()) options.set_entry(key, after);
   return std::string(options.entry(key).value_or("none"));
->>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
 }
 
 TEST(GivenOptions, TakeTheStricterOfTwoPolicies) {
@@ -92,16 +68,11 @@ TEST(GivenOptions, TakeTheStricterOfTwoPolicies) {
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "off"), "2/60");
 }
 
-<<<<<<< HEAD:tests/unit/session/config/session_options_test.cc
-// Sessions refuse the entry, whatever was set before.
-TEST(SessionOptions, KeepAnInvalidPolicyAsItIs) {
-=======
 // Sessions refuse the entry, whatever was stated before.
 TEST(GivenOptions, KeepWhatIsNoPolicyAsItIs) {
->>>>>>> 080bb68fad61f8baa0d30e99d81f08ccbaa35fc5:tests/unit/session/config/given_options_test.cc
   EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
-  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is not a policy";
+  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is no policy";
 }
 
 TEST(GivenOptions, PassesOnWhatIsWrongWithASelection) {
