@@ -1,4 +1,6 @@
 // compile_model: what it reads, what it writes, and what it refuses.
+#include "host/session/compile/compile_model.h"
+
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
@@ -440,8 +442,11 @@ TEST_F(CompileModel, TurnsWhatIsThrownIntoAnError) {
   compilation.output_model_write_func = [](std::span<const std::byte>) -> Status {
     throw std::bad_alloc();
   };
+  const SessionOptions options = scripted();
   EXPECT_EQ(
-      compile(compilation).status().to_string(),
+      session::compile_model(inside(environment_), inside(options), compilation)
+          .status()
+          .to_string(),
       "OUT_OF_MEMORY: compiling a model ran out of memory; free some, or raise the limit of this "
       "process");
 }
