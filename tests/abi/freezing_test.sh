@@ -72,6 +72,6 @@ expect_plugin_breach "eph_node_info::since_version' changed" \
   's/^  int32_t since_version; \/\* of the operator/  u&/; s/  u  int32/  uint32/'
 expect_plugin_breach "eph_kernel_def" 's/^  const eph_type_rule\* rules;/  uint64_t frozen_grew;\n&/'
 expect_api_breach c/value.h \
-  "'uint64_t in_between', at offset" 's/^  const char\* device_type; .*/  uint64_t in_between;\n&/'
+  "'uint64_t in_between', at offset" 's/^  const char\* device_type;.*/  uint64_t in_between;\n&/'
 expect_api_breach c/status.h "ephost_string" 's/^  const char\* data;/  uint64_t frozen_grew;\n&/'
 echo "freezing: works"

@@ -182,13 +182,14 @@ TEST(Objects, RefuseInputsOfAnotherType) {
 
 TEST(Objects, RefuseOutputsOfAnotherType) {
   EXPECT_THAT(failure(single("SeqTensor", {kFloat}, kFloats), {floats({1}, {1})}),
-              HasSubstr("came out as float[1], and not as seq(float"));
+              HasSubstr("came out as float[1], but seq(float) was inferred for it"));
   EXPECT_THAT(failure(single("SeqPass", {kFloat}, kFloats), {floats({1}, {1})}),
-              HasSubstr("came out as float[1], and not as seq(float"));
-  EXPECT_THAT(failure(single("SeqPass", {kFloats}, kFloat), {sequence({})}),
-              HasSubstr("came out as a sequence of 0 undefined tensors, and not as float"));
+              HasSubstr("came out as float[1], but seq(float) was inferred for it"));
+  EXPECT_THAT(
+      failure(single("SeqPass", {kFloats}, kFloat), {sequence({})}),
+      HasSubstr("came out as a sequence of 0 undefined tensors, but float was inferred for it"));
   EXPECT_THAT(failure(single("SeqNone", {kFloat}, kFloats), {floats({1}, {1})}),
-              HasSubstr("came out as an empty optional, and not as seq(float"));
+              HasSubstr("came out as an empty optional, but seq(float) was inferred for it"));
 }
 
 TEST(Objects, RefuseWhatAPluginMayNotHandIn) {
