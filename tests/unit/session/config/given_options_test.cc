@@ -72,7 +72,7 @@ TEST(GivenOptions, TakeTheStricterOfTwoPolicies) {
 TEST(GivenOptions, KeepWhatIsNoPolicyAsItIs) {
   EXPECT_EQ(merged("session.isolation", "", "sandbox", "cell"), "cell");
   EXPECT_EQ(merged("session.quarantine", "", "2/60", "often"), "often");
-  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is no policy";
+  EXPECT_EQ(merged("session.isolation.memory", "2", "1"), "1") << "a limit is not a policy";
 }
 
 TEST(GivenOptions, PassesOnWhatIsWrongWithASelection) {
