@@ -64,10 +64,14 @@ TEST(LimitsTest, OfMemoryDoNotConcernLongMessages) {
   }
 }
 
+// Two of the 40 are the worker's own, the main thread and that of the call; ThreadSanitizer may
+// have a third one.
+const auto kReachesFortyThreads =
+    ::testing::AnyOf("answered 38 EAGAIN", kIsSanitized ? "answered 37 EAGAIN" : "");
+
 TEST(LimitsTest, ThreadsAreCounted) {
-  // Two are the worker's own: the main thread, and that of the call.
   EXPECT_EQ(outcome({.threads = 40}, "try threads 30"), "answered 30");
-  EXPECT_EQ(outcome({.threads = 40}, "try threads 100"), "answered 38 EAGAIN");
+  EXPECT_THAT(outcome({.threads = 40}, "try threads 100"), kReachesFortyThreads);
   EXPECT_EQ(outcome({}, "try threads 100"), "answered 100");
 }
 
@@ -77,7 +81,7 @@ TEST(LimitsTest, OfThreadsHoldInASandboxToo) {
   options.limits.threads = 40;
   auto worker = WorkerProcess::start(options);
   ASSERT_THAT(worker, IsOk());
-  EXPECT_EQ(failure_of(**worker, "try threads 100"), "answered 38 EAGAIN");
+  EXPECT_THAT(failure_of(**worker, "try threads 100"), kReachesFortyThreads);
 }
 
 TEST(LimitsTest, OpenFilesAreCounted) {
