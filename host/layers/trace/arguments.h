@@ -4,6 +4,8 @@
 #pragma once
 
 #include <ephost/ext/device_memory.h>
+#include <ephost/ext/profiling.h>
+#include <ephost/ext/run.h>
 #include <ephost/ext/shapes.h>
 
 #include <cstdint>
