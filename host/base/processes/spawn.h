@@ -27,8 +27,8 @@ struct SpawnPlan {
   bool leads_group = true;  // a process group of its own
 };
 
-// The id of the child, which has all signals unblocked and at their defaults. NO_SUCHFILE if there
-// is no such program, FAIL if it cannot be started.
+// The id of the child, which has all signals unblocked and at their defaults. NO_SUCHFILE if the
+// program does not exist, FAIL if it cannot be started.
 [[nodiscard]] Result<pid_t> spawn(const SpawnPlan& plan);
 
 }  // namespace ephost

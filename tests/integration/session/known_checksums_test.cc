@@ -31,7 +31,7 @@ class KnownChecksumsOfContexts : public ::testing::Test {
     ASSERT_GE(fs::file_size(binary_), 2'000'000U);
     expected_ = test::expected_outputs(compilation.input_model_path);
     if (!InputFile::open(binary_).value().version().is_steady) {
-      GTEST_SKIP() << "this file system does not show every change to a file";
+      GTEST_SKIP() << "this file system does not report every change to a file";
     }
     settle();
   }

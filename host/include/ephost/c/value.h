@@ -142,7 +142,7 @@ typedef struct ephost_value_api {
 
   /* element_type_name of <ephost/element_info.h>; "undefined" for any other number. */
   const char* (*element_type_name)(int32_t element_type);
-  /* element_bits and tensor_bytes. EPHOST_UNKNOWN where there is no such number of bytes. */
+  /* element_bits and tensor_bytes. EPHOST_UNKNOWN where the C++ function returns nothing. */
   uint32_t (*element_bits)(int32_t element_type);
   uint64_t (*tensor_bytes)(int32_t element_type, const int64_t* shape, uint64_t rank);
 

@@ -89,7 +89,7 @@ struct ModelCompilationOptions {
   // Initializers with fewer bytes than this are embedded in any case.
   uint64_t external_initializers_size_threshold = 0;
   // Alignment in bytes of initializers of 1 MiB or more in that file, so that they can be mapped: a
-  // power of two, at most 1 MiB.
+  // power of two, at most 1 MiB; 0 stands for 4096.
   uint64_t external_initializers_alignment = 4096;
   // Places each initializer that has data, instead of file name and threshold. compile_model
   // returns its failure unchanged.
