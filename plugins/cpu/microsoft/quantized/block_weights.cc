@@ -1,4 +1,4 @@
-#include "plugins/cpu/microsoft/block_weights.h"
+#include "plugins/cpu/microsoft/quantized/block_weights.h"
 
 #include <algorithm>
 

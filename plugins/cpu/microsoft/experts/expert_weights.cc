@@ -1,4 +1,4 @@
-#include "plugins/cpu/microsoft/expert_weights.h"
+#include "plugins/cpu/microsoft/experts/expert_weights.h"
 
 #include <algorithm>
 

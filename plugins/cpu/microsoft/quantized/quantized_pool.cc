@@ -6,7 +6,7 @@
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
 #include "plugins/cpu/microsoft/part.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
+#include "plugins/cpu/microsoft/quantized/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {

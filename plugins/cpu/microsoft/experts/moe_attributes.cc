@@ -1,4 +1,4 @@
-#include "plugins/cpu/microsoft/moe_attributes.h"
+#include "plugins/cpu/microsoft/experts/moe_attributes.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "plugins/cpu/microsoft/quantized_parameters.h"
+#include "plugins/cpu/microsoft/quantized/quantized_parameters.h"
 
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/microsoft/inference.h"

@@ -9,10 +9,10 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/kernels/elementwise/gelu.h"
 #include "plugins/cpu/kernels/matrix/product.h"
-#include "plugins/cpu/microsoft/expert_weights.h"
+#include "plugins/cpu/microsoft/experts/expert_weights.h"
+#include "plugins/cpu/microsoft/experts/moe_attributes.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/moe_attributes.h"
 
 namespace ephost_cpu {
 namespace {

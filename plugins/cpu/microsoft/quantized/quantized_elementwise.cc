@@ -10,7 +10,7 @@
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
-#include "plugins/cpu/microsoft/quantized_parameters.h"
+#include "plugins/cpu/microsoft/quantized/quantized_parameters.h"
 
 namespace ephost_cpu {
 namespace {

@@ -8,9 +8,9 @@
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/core/work_area.h"
 #include "plugins/cpu/kernels/matrix/product.h"
-#include "plugins/cpu/microsoft/block_weights.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
+#include "plugins/cpu/microsoft/quantized/block_weights.h"
 
 namespace ephost_cpu {
 namespace {
