@@ -10,6 +10,7 @@
 #include "host/base/threads/patient_lock.h"
 #include "host/onnx_io/inference/infer.h"
 #include "host/runtime/frame/run_control.h"
+#include "host/session/environment/environment_state.h"
 #include "host/session/running/session_model.h"
 #include "host/session/running/specializer.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/status.h>
+#include <ephost/types/session.h>
 
 #include <cstddef>
 #include <span>
