@@ -28,7 +28,7 @@ namespace ephost::plugin {
 // The marks of the headers: whether a table must have the function, and who may call it at the same
 // time ([owner]: one thread at a time for each handle).
 enum class SlotNeed { kRequired, kOptional };
-enum class SlotThreads { kLoad, kOwner, kAny };
+enum class SlotThreads { kOwner, kAny };
 
 // One function of a table: its member pointer, as a type.
 template <auto Member>
@@ -80,7 +80,7 @@ consteval bool lists_all_slots() {
 // clang-format off
 // The slots of a provider.
 EPHOST_SLOTS(eph_provider_api, kNoExtension, 3 * sizeof(eph_string),
-  S(get_devices, kRequired, kLoad, "host list"),
+  S(get_devices, kRequired, kAny, "host list"),
   S(create, kRequired, kAny, "host config out_provider"),
   S(destroy, kRequired, kAny, ""),
   S(get_capability, kOptional, kOwner, "graph claims"),

@@ -7,7 +7,6 @@
 #include "host/bridge/callback.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
-#include "host/plugin/loading/load_lock.h"
 
 namespace ephost::bridge {
 namespace {
@@ -120,7 +119,6 @@ Status DeviceCollector::try_add(const eph_device* given) {
 
 Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
                                              const HostServices& services) {
-  const auto lock = plugin::lock_loading();
   return list(plugin, services, plugin.provider.get_devices, "get_devices", "listing its devices");
 }
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <barrier>
+#include <cstddef>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "host/base/format.h"
@@ -76,6 +79,35 @@ void judge_stability(const Subject& subject, Listing listing, const std::string&
   }
 }
 
+// Lists on several threads at once, and compares each list with that of one thread.
+void judge_concurrency(const LoadedPlugin& plugin, Listing listing, std::string_view what,
+                       Report& report) {
+  constexpr size_t kThreads = 4;
+  constexpr int kLists = 25;  // on each thread
+  const auto alone = list_with(listing, plugin);
+  if (!alone.ok()) return report.leave_out("they cannot be listed; checks 45.1 and 48.1 say why");
+  const std::string expected = lines_of_devices(*alone);
+  std::array<std::string, kThreads> found;
+  {
+    std::barrier start(static_cast<ptrdiff_t>(kThreads));
+    std::vector<std::jthread> threads;
+    for (std::string& text : found) {
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        for (int i = 0; i < kLists && (text.empty() || text == expected); ++i) {
+          const auto devices = list_with(listing, plugin);
+          text = devices.ok() ? lines_of_devices(*devices) : text_of(devices.status());
+        }
+      });
+    }
+  }
+  const auto other = std::ranges::find_if(found, [&](auto& text) { return text != expected; });
+  if (other == found.end()) return;
+  report.fail(
+      formatted("while other threads list {}, one gets: {}, and alone: {}", what, *other, expected),
+      "keep what the function fills in on the stack, and guard what the driver shares");
+}
+
 void judge_list(const Subject& subject, Listing listing, std::string_view what, Report& report) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return;
@@ -131,6 +163,13 @@ void check_refused_device(const Subject& subject, Report& report) {
     report.fail("get_devices passes the host's failure on without a message",
                 "hand the same eph_error to the host's functions");
   }
+}
+
+void check_concurrent_lists(const Subject& subject, Report& report) {
+  const auto plugin = need_plugin(subject, report);
+  if (!plugin) return;
+  judge_concurrency(*plugin, &bridge::list_devices, "devices", report);
+  judge_concurrency(*plugin, &bridge::list_targets, "targets", report);
 }
 
 void try_creation(const LoadedPlugin& plugin, Config& config, const std::string& how, bool may_fail,
@@ -294,6 +333,8 @@ constexpr std::array kDeviceChecks = {
           seconds(60), &check_devices},
     Check{45, 2, "stable-devices", "The devices are the same in each list and process",
           Level::kBasic, seconds(60), &check_stable_devices},
+    Check{45, 3, "concurrent-lists", "Threads that list at once get what one thread alone gets",
+          Level::kBasic, seconds(60), &check_concurrent_lists},
     Check{46, 1, "chosen-devices", "A provider is created for each device alone", Level::kBasic,
           seconds(60), &check_chosen_devices},
     Check{47, 1, "purposes", "A provider is created for any purpose, unknown ones included",

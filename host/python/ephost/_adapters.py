@@ -208,7 +208,7 @@ class RunOptions(_ephost.RunOptions):
     def add_active_adapter(self, adapter: LoraAdapter) -> None:
         """Gives the adapter's parameters to the runs, as inputs. What a run is given itself goes first."""
         if not isinstance(adapter, LoraAdapter):
-            raise TypeError(f"an adapter is a {type(adapter).__name__}; give a LoraAdapter")
+            raise TypeError(f"an adapter has the type {type(adapter).__name__}; give a LoraAdapter")
         self._parameters.update(adapter._parameters)
 
 

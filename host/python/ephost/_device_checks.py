@@ -55,7 +55,7 @@ def get_model_compatibility_for_ep_devices(ep_devices: Sequence[OrtEpDevice], co
                                            ) -> OrtCompiledModelCompatibility:
     """The CPU provider has no compiled models. Others are asked with the model itself: `ephost verify --load`."""
     if not isinstance(compatibility_info, str):
-        raise TypeError(f"the compatibility text is a {type(compatibility_info).__name__}; give a str")
+        raise TypeError(f"the compatibility text has the type {type(compatibility_info).__name__}; give a str")
     names = sorted({one.ep_name for one in ep_devices})
     if len(names) != 1:
         raise invalid_argument(f"the devices are of {names or 'no provider'}; give devices of one provider")

@@ -46,7 +46,7 @@ def set_default_logger_callback(callback: Callable[[int, str, str, str, str], ob
     the function; what it raises is reported as unraisable."""
     global _environment
     if callback is not None and not callable(callback):
-        raise invalid_argument(f"the callback of the logger is a {type(callback).__name__}; give a function, or None")
+        raise invalid_argument(f"the callback of the logger has the type {type(callback).__name__}; give a function, or None")
     checked = checked_severity(severity)
     with _lock:
         _settings["logging_function"] = callback

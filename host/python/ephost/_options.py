@@ -207,7 +207,7 @@ class SessionOptions:
 
 def require_options(given: Any) -> SessionOptions:
     if not isinstance(given, SessionOptions):
-        raise TypeError(f"sess_options is a {type(given).__name__}; give SessionOptions")
+        raise TypeError(f"sess_options has the type {type(given).__name__}; give SessionOptions")
     return given
 
 

@@ -109,7 +109,9 @@ def _encoded(text: Any) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     if isinstance(text, bytes):
         return text
-    raise invalid_argument(f"an array of objects has a {type(text).__name__}; only texts can be elements of a tensor")
+    raise invalid_argument(
+        f"an element of an array of objects has the type {type(text).__name__}; only str and bytes become elements of a tensor"
+    )
 
 
 def _of_sequence(elements: list | tuple, element_text: str | None) -> _ephost.Value:

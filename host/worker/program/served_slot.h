@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <concepts>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "host/plugin/adopt.h"
-#include "host/plugin/loading/load_lock.h"
 #include "host/worker/program/collectors.h"
 #include "host/worker/program/served_calls.h"
 #include "host/worker/program/served_graph.h"
@@ -236,8 +234,6 @@ void ServedCalls::serve(const Call& call, wire::Answer& out) {
   using Table = plugin::TableOf<Member>;
   using Slot = SlotCall<Member>;
   constexpr const auto& kSlot = plugin::kSlot<Member>;
-  std::optional<decltype(plugin::lock_loading())> lock;
-  if constexpr (kSlot.threads == plugin::SlotThreads::kLoad) lock.emplace(plugin::lock_loading());
   const wire::Request& request = call->request();
   const auto arguments = [&](std::string_view kind, std::string_view subject) {
     return ServedArguments(*call, out, site(kSlot.name, kind, subject), kSlot.parameters);

@@ -23,6 +23,7 @@
  *     minor versions only append fields, so a reader looks at a field only if struct_size covers
  *     all of it. Sizes are never compared for equality. Records marked "frozen" never grow and
  *     carry no size.
+ *   - Functions have C linkage and the C calling convention of the platform.
  *   - Functions that can fail return a code: EPH_OK, or another EPH_* code after storing a message
  *     in the eph_error object, which the caller always passes. No exception, signal, exit or
  *     longjmp leaves a function, on either side, and a function restores the rounding mode that it
@@ -863,8 +864,8 @@ typedef struct eph_provider eph_provider;
 typedef struct eph_provider_info {
   uint64_t struct_size;
   /* How many calls of `compute` on this provider's computations may overlap, whichever sessions and
-   * computations they belong to; each has a state of its own. 0 counts as 1, and UINT32_MAX means
-   * any number. */
+   * computations they belong to; each has a state of its own. A call counts until it returns. 0
+   * counts as 1, and UINT32_MAX means any number. */
   uint32_t max_concurrent;
   uint32_t reserved; /* zero */
 } eph_provider_info;
@@ -882,7 +883,7 @@ struct eph_provider_api {
   eph_string vendor;
 
   /* Lists the devices that this machine currently has for the provider, possibly none. Must not
-   * keep a device open. [required] [load] */
+   * keep a device open. [required] [any] */
   int32_t (*get_devices)(const eph_provider_api* self, const eph_host* host, eph_device_list* list,
                          eph_error* error) EPH_NOEXCEPT;
 

@@ -107,6 +107,7 @@ CARELESS = {
     "same_ids": "45.1",
     "counted_ids": "45.2",
     "process_ids": "45.2",
+    "shared_id": "45.3",
     "all_devices": "46.1",
     "known_purposes": "47.1",
     "no_targets": "48.3",

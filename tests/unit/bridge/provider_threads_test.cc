@@ -1,4 +1,4 @@
-// Providers are created and destroyed while others are.
+// Providers are created and destroyed, and devices listed, while others are.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -6,10 +6,14 @@
 #include <mutex>
 #include <thread>
 
+#include "host/bridge/collect/device_list.h"
 #include "tests/support/in_process_provider.h"
+#include "tests/support/status_matchers.h"
 
 namespace ephost::bridge::provider_threads_test {
 namespace {
+
+using test::IsOk;
 
 // Where two threads wait for each other.
 class Meeting {
@@ -30,6 +34,7 @@ class Meeting {
 
 Meeting* creation = nullptr;
 Meeting* destruction = nullptr;
+Meeting* listing = nullptr;
 bool met_in_destruction = true;
 
 class MeetingProvider : public eph::Provider {
@@ -37,7 +42,10 @@ class MeetingProvider : public eph::Provider {
   static constexpr std::string_view kTypeName = "MeetingExecutionProvider";
   static constexpr std::string_view kName = "meeting";
   static constexpr std::string_view kVendor = "tests";
-  static void get_devices(eph::Host, eph::DeviceList&) {}
+  static void get_devices(eph::Host, eph::DeviceList&) {
+    if (listing != nullptr && !listing->wait())
+      throw eph::Failure(EPH_FAIL, "no other thread lists");
+  }
   static std::unique_ptr<MeetingProvider> create(eph::Host, const eph::Options&) {
     if (!creation->wait()) throw eph::Failure(EPH_FAIL, "no other provider is being created");
     return std::make_unique<MeetingProvider>();
@@ -58,6 +66,19 @@ TEST(ProviderThreads, CreateAndDestroyProvidersAtTheSameTime) {
   live();
   other.join();
   EXPECT_TRUE(met_in_destruction);
+}
+
+TEST(ProviderThreads, ListDevicesAtTheSameTime) {
+  Meeting at_listing;
+  listing = &at_listing;
+  const HostServices services("MeetingExecutionProvider", {}, {});
+  const auto list = [&] {
+    EXPECT_THAT(list_devices(*test::in_process_plugin<MeetingProvider>(), services), IsOk());
+  };
+  std::thread other(list);
+  list();
+  other.join();
+  listing = nullptr;
 }
 
 }  // namespace

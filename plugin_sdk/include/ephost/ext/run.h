@@ -12,8 +12,9 @@
  *   compute ...      including those in the bodies of If, Loop and Scan, however often they run
  *   end_run          after the last, also if the run failed or was cancelled
  *
- * Runs of sessions, and concurrent runs of one session, overlap. Kernels that the host calls
- * outside of a run, to fold constants, see a run_id that was never begun.
+ * Each of these calls may come on another thread than the others. Runs of sessions, and concurrent
+ * runs of one session, overlap. Kernels that the host calls outside of a run, to fold constants,
+ * see a run_id that was never begun.
  *
  * The manifest gives a `scope` for each option: `session` (the default; passed to `create`), `run`
  * (passed to begin_run), or `dynamic` (passed to `create`, and to set_options when it changes).
