@@ -9,6 +9,8 @@ shift
 export EPHOST_ALLOW_WRITABLE_PLUGINS=1
 # Plugins that some tests make crash are used by others.
 export EPHOST_QUARANTINE=off
+# Threads of OpenMP that wait actively take the processors of the tests beside them.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY-passive}
 # Many tests wait for processes more than they compute.
 ctest --preset "$preset" --parallel "$((($(nproc) * 3 + 1) / 2))" --no-tests=error "$@"
 

@@ -151,6 +151,7 @@ void DnnlProvider::get_shape_wishes(const eph::GraphView& graph, eph::ShapeWishe
 
 std::vector<std::unique_ptr<eph::Computation>> DnnlProvider::compile(
     const eph::Partitions& partitions) {
+  const ephost_openmp::Crowd::Unhurried trials(*crowd_, build_id_.threads);
   std::vector<std::unique_ptr<eph::Computation>> computations;
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     const eph_partition& partition = partitions[i];

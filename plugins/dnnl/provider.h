@@ -18,6 +18,7 @@
 #include "plugins/dnnl/executor/partition_computation.h"
 #include "plugins/dnnl/library/build_id.h"
 #include "plugins/dnnl/library/primitive_cache.h"
+#include "plugins/openmp/crowd.h"
 
 namespace ephost_dnnl {
 
@@ -60,6 +61,7 @@ class DnnlProvider : public eph::Provider {
   const Container& container(const eph_bytes& payload);
 
   PrimitiveCacheShare cache_share_;
+  const std::shared_ptr<ephost_openmp::Crowd> crowd_ = ephost_openmp::Crowd::shared();
   eph::Host host_;
   const eph_constants_api* host_constants_;  // null where the host doesn't offer it
   dnnl::engine engine_;

@@ -122,9 +122,13 @@ void BoundedWaits::apply_to(int team) {
 }
 
 void BoundedWaits::start(int count) {
+  // Tried once: each session would pay for it.
+  static std::atomic<bool> has_had_threads{false};
   try {
     // With some to spare for teams that grow.
-    if (can_have_threads(2 * processors_)) idlers_ = std::make_unique<Idlers>(count);
+    if (!has_had_threads && !can_have_threads(2 * processors_)) return;
+    has_had_threads = true;
+    idlers_ = std::make_unique<Idlers>(count);
   } catch (const std::exception&) {  // no thread or memory: waits stay as they are
   }
 }

@@ -15,6 +15,9 @@ class CrowdMeter {
   // a processor from a thread that had work for it (involuntary context switches of the process).
   void add(uint64_t nanoseconds, uint64_t switches);
 
+  // There is reason to believe that the machine is crowded, before anything has run.
+  void suspect() { enter(); }
+
   [[nodiscard]] bool is_crowded() const { return is_crowded_; }
 
  private:

@@ -125,14 +125,15 @@ function(ephost_label_test target label)
   add_dependencies(tests_${label} ${target})
 endfunction()
 
-# ephost_add_test(<name> [THREADED] [CHECKED] [UNSANITIZED <filter>] [what ephost_test_sources takes])
+# ephost_add_test(<name> [THREADED] [CHECKED] [SPINNING] [UNSANITIZED <filter>] [what ephost_test_sources takes])
 # Declares a GoogleTest program whose cases appear one by one in ctest. Their label is the folder in tests/, e.g.
 # `unit`; THREADED adds the label `threaded`, for programs with tests in which several threads take part. CHECKED
-# programs link the checked variants of modules. Programs are few and large, as each links most of the host: the folders
+# programs link the checked variants of modules. SPINNING programs are about how threads of OpenMP wait, which
+# scripts/run_ctest.sh decides for all others. Programs are few and large, as each links most of the host: the folders
 # of a subject add their sources to one program. Sanitized programs start too slowly for a process by case: ctest runs a
 # few shards of each, without the cases of the filter UNSANITIZED, which take minutes there and show nothing more.
 function(ephost_add_test name)
-  cmake_parse_arguments(arg "THREADED;CHECKED" "UNSANITIZED" "" ${ARGN})
+  cmake_parse_arguments(arg "THREADED;CHECKED;SPINNING" "UNSANITIZED" "" ${ARGN})
   add_executable(${name})
   set_target_properties(${name} PROPERTIES EPHOST_CHECKED ${arg_CHECKED})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -149,16 +150,20 @@ function(ephost_add_test name)
   # second label of a list.
   get_target_property(labels ${name} EPHOST_LABELS)
   list(JOIN labels "-" label)
+  set(properties LABELS ${label})
+  if(arg_SPINNING)
+    list(APPEND properties ENVIRONMENT_MODIFICATION OMP_WAIT_POLICY=unset:)
+  endif()
   if(EPHOST_SANITIZE)
     set(shards 6)
     foreach(shard RANGE 1 ${shards})
       math(EXPR index "${shard} - 1")
       add_test(NAME ${name}/${shard}_of_${shards} COMMAND ${name} --gtest_brief=1 --gtest_filter=-${arg_UNSANITIZED})
-      set_tests_properties(${name}/${shard}_of_${shards} PROPERTIES TIMEOUT 1800 LABELS ${label}
+      set_tests_properties(${name}/${shard}_of_${shards} PROPERTIES TIMEOUT 1800 ${properties}
         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
     endforeach()
   else()
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${label})
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 ${properties})
   endif()
 endfunction()
 

@@ -175,7 +175,8 @@ class SparseToDenseMatMul final : public Kernel {
       fail("the inner dimensions of A " + to_string(dims_of(a)) + " and B " +
            to_string(dims_of(b)) + " differ");
     }
-    const eph_value& y = allocate_output(run, 0, a.element_type, {shape.m, shape.n});
+    const Dims out = {shape.m, shape.n};
+    const eph_value& y = allocate_output(run, 0, a.element_type, out);
     dispatch<uint32_t, uint64_t>(unsigned_of(a.element_type), [&](auto tag) {
       using T = typename decltype(tag)::type;
       multiply_plain(shape, data<T>(a), data<T>(b), data<T>(y));
