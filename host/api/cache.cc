@@ -11,7 +11,7 @@ namespace ephost::api {
 namespace {
 
 void fill(Arena& arena, const CacheItem& item, ephost_cache_item& record) {
-  record.folder = arena.text(item.folder.native());
+  record.folder = arena.text(item.folder);
   record.state = static_cast<int32_t>(item.state);
   record.key = arena.text(item.key);
   record.bytes = item.bytes;

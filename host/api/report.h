@@ -72,7 +72,6 @@ class Arena {
     to = static_cast<C>(from);
   }
   void write_field(const std::string& from, const char*& to) { to = text(from); }
-  void write_field(const std::filesystem::path& from, const char*& to) { to = text(from.native()); }
   void write_field(const std::optional<std::string>& from, const char*& to) {
     to = from ? text(*from) : nullptr;
   }

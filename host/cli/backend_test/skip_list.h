@@ -6,6 +6,7 @@
 #include <ephost/status.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

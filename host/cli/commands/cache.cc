@@ -41,7 +41,7 @@ std::string last_use_of(const CacheItem& item) {
 Json item_json(const CacheItem& item) {
   return {{"key", item.key.empty() ? Json() : Json(item.key)},
           {"state", item_state_name(item.state)},
-          {"folder", item.folder.native()},
+          {"folder", item.folder},
           {"bytes", item.bytes},
           {"last_used", last_use_of(item)}};
 }
@@ -145,11 +145,11 @@ Result<int> report_removal(const CacheFlags& flags, Result<CacheRemoval> result)
   }
   if (flags.report.quiet) return kExitSuccess;
   for (const CacheItem& item : removal.removed) {
-    print(formatted("removed {} ({}, {})\n", item.folder.filename().native(),
+    print(formatted("removed {} ({}, {})\n", std::filesystem::path(item.folder).filename().native(),
                     item_state_name(item.state), bytes_text(item.bytes)));
   }
   for (const CacheItem& item : removal.in_use) {
-    print(formatted("in use: {}\n", item.folder.filename().native()));
+    print(formatted("in use: {}\n", std::filesystem::path(item.folder).filename().native()));
   }
   print(counted(removal.removed.size(), "folder") + " removed, " + bytes_text(bytes) + "\n");
   return kExitSuccess;

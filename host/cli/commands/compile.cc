@@ -62,7 +62,7 @@ std::vector<std::string> open_shapes_notes(const CompileReport& report,
 Json to_json(const CompileReport& report, const std::vector<std::string>& notes, double seconds) {
   Json files = Json::array();
   for (const CompiledFile& file : report.files) {
-    files.push_back({{"path", file.path.native()}, {"bytes", file.bytes}});
+    files.push_back({{"path", file.path}, {"bytes", file.bytes}});
   }
   Json partitions = Json::array();
   for (const CompiledPartition& partition : report.partitions) {
@@ -76,7 +76,7 @@ Json to_json(const CompileReport& report, const std::vector<std::string>& notes,
                          {"nodes", fallback.nodes},
                          {"reason", fallback.reason.message()}});
   }
-  return {{"output", report.output_path.native()},
+  return {{"output", report.output_path},
           {"files", files},
           {"partitions", partitions},
           {"fallbacks", fallbacks},
@@ -96,7 +96,7 @@ std::string to_table(const CompileReport& report, const std::vector<std::string>
   std::string text = partitions.empty() ? "no provider compiled anything\n" : partitions.to_text();
   Table files({{"file"}, {"size", Align::kRight}});
   for (const CompiledFile& file : report.files) {
-    files.add_row({file.path.native(), bytes_text(file.bytes)});
+    files.add_row({file.path, bytes_text(file.bytes)});
   }
   if (!files.empty()) text += "\n" + files.to_text();
   text += "\n";
@@ -179,7 +179,7 @@ Result<CompileReport> compile(const CompileFlags& flags, const Environment& envi
                               SessionOptions options) {
   const std::string what =
       "compiling " +
-      (flags.from_standard_input() ? "standard input" : flags.compile.input_model_path.native());
+      (flags.from_standard_input() ? "standard input" : flags.compile.input_model_path);
   Activity activity(what, flags.report.shows_progress());
   const Interrupt interrupt;
   options.set_load_cancellation_flag(interrupt.flag());
@@ -195,8 +195,7 @@ Result<CompileReport> compile(const CompileFlags& flags, const Environment& envi
 
 // MODEL is a list of models; -i gives options of the only provider.
 Status compile_group(const CompileFlags& flags, const Environment& environment) {
-  EPHOST_ASSIGN_OR_RETURN(const auto models,
-                          parse_model_list(flags.compile.input_model_path.native()));
+  EPHOST_ASSIGN_OR_RETURN(const auto models, parse_model_list(flags.compile.input_model_path));
   EPHOST_ASSIGN_OR_RETURN(const auto provider_options, parse_key_values(flags.provider_options));
   SessionFlags session = flags.session;
   if (!provider_options.empty() && session.providers.size() != 1) {

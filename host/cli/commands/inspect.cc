@@ -165,8 +165,8 @@ Json to_json(const PluginDescription& description, const Choice& choice) {
                {"name", plugin.name},
                {"vendor", plugin.vendor},
                {"version", plugin.version},
-               {"manifest", plugin.manifest.native()},
-               {"library", plugin.library.native()},
+               {"manifest", plugin.manifest},
+               {"library", plugin.library},
                {"signature", signature_json(plugin)},
                {"abi", abi_json(plugin.abi)},
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
@@ -218,8 +218,8 @@ std::string facts_text(const PluginDescription& description, const Choice& choic
   Facts facts;
   facts.add("provider", formatted("{} ({})", plugin.provider, plugin.name));
   facts.add("version", formatted("{} by {}", plugin.version, plugin.vendor));
-  facts.add("manifest", plugin.manifest.native());
-  facts.add("library", plugin.library.native());
+  facts.add("manifest", plugin.manifest);
+  facts.add("library", plugin.library);
   const trust::SignatureState signature = signature_of(plugin);
   facts.add("signature", signature.summary());
   if (signature.is_signed && !signature.status.ok()) {

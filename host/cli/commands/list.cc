@@ -136,8 +136,8 @@ Json layers_json(const Environment& environment) {
                       {"vendor", plugin.vendor},
                       {"version", plugin.version},
                       {"abi", abi_json(plugin.abi)},
-                      {"manifest", plugin.manifest.native()},
-                      {"library", plugin.library.native()},
+                      {"manifest", plugin.manifest},
+                      {"library", plugin.library},
                       {"wins", wins},
                       {"loadable", loadable.ok()},
                       {"problem", loadable.ok() ? Json() : status_json(loadable)}});
@@ -156,8 +156,8 @@ Json to_json(const Environment& environment, const Providers& providers,
                  {"abi", abi_json(plugin.abi)},
                  {"devices", devices_json(plugin.devices)},
                  {"context_sources", plugin.context_sources},
-                 {"manifest", plugin.manifest.native()},
-                 {"library", plugin.library.native()},
+                 {"manifest", plugin.manifest},
+                 {"library", plugin.library},
                  {"loadable", loadable.ok()},
                  {"problem", loadable.ok() ? Json() : status_json(loadable)}};
     if (probe) json.set("probe", probe_json(*probe));
@@ -173,12 +173,11 @@ Json to_json(const Environment& environment, const Providers& providers,
   }
   Json skipped = Json::array();
   for (const SkippedPlugin& plugin : environment.skipped_plugins()) {
-    skipped.push_back(
-        {{"manifest", plugin.manifest.native()}, {"reason", status_json(plugin.reason)}});
+    skipped.push_back({{"manifest", plugin.manifest}, {"reason", status_json(plugin.reason)}});
   }
   Json directories = Json::array();
   for (const SearchedDirectory& directory : environment.searched_directories()) {
-    directories.push_back({{"path", directory.path.native()}, {"origin", directory.origin}});
+    directories.push_back({{"path", directory.path}, {"origin", directory.origin}});
   }
   Json json = {{"plugins", plugins},
                {"layers", layers_json(environment)},
@@ -191,7 +190,7 @@ Json to_json(const Environment& environment, const Providers& providers,
 std::string directories_text(const Environment& environment) {
   std::string text = "\nsearched, in this order:\n";
   for (const SearchedDirectory& directory : environment.searched_directories()) {
-    text += formatted("  {} ({})\n", printable(directory.path.native()), directory.origin);
+    text += formatted("  {} ({})\n", printable(directory.path), directory.origin);
   }
   return text;
 }
@@ -205,8 +204,7 @@ std::string selection_text(const Chosen& chosen) {
 }
 
 std::string problem_text(const InstalledPlugin& plugin, const Status& loadable) {
-  return "  " + printable(plugin.manifest.native()) + "\n    " + printable(loadable.to_string()) +
-         "\n";
+  return "  " + printable(plugin.manifest) + "\n    " + printable(loadable.to_string()) + "\n";
 }
 
 // The layers that plugins ship; empty if there are none. Why some cannot be loaded is added to
@@ -223,7 +221,7 @@ std::string layers_text(const Environment& environment, std::string& problems) {
     std::vector<std::string> row = {plugin.name, plugin.version, plugin.vendor,
                                     abi_text(plugin.abi), loadable.ok() ? "yes" : "no"};
     if (several) row.emplace_back(wins ? "yes" : "no");
-    row.push_back(plugin.manifest.native());
+    row.push_back(plugin.manifest);
     table.add_row(std::move(row));
     if (!loadable.ok()) problems += problem_text(plugin, loadable);
   }
@@ -294,7 +292,7 @@ std::string to_table(const Environment& environment, const Providers& providers,
     std::vector<std::string> row = {plugin.provider, plugin.name, plugin.version, plugin.vendor};
     add_facts(checked, row);
     if (marks_winners) row.emplace_back(checked.wins ? "yes" : "no");
-    row.push_back(plugin.manifest.native());
+    row.push_back(plugin.manifest);
     if (chosen) {
       const SelectionVerdict verdict = chosen->verdict_on(plugin);
       row.push_back(verdict.position == 0 ? "no" : std::to_string(verdict.position));
@@ -314,7 +312,7 @@ std::string to_table(const Environment& environment, const Providers& providers,
   const std::vector<SkippedPlugin> skipped = environment.skipped_plugins();
   if (!skipped.empty()) text += "\nskipped:\n";
   for (const SkippedPlugin& plugin : skipped) {
-    text += formatted("  {}\n    {}\n", printable(plugin.manifest.native()),
+    text += formatted("  {}\n    {}\n", printable(plugin.manifest),
                       printable(plugin.reason.to_string()));
   }
   if (chosen) text += selection_text(*chosen);

@@ -63,7 +63,7 @@ std::vector<Result<PluginDescription>> probe_plugins(const Environment& environm
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < plugins.size(); i = next++) {
-      probes[i] = inspect_plugin(environment, plugins[i].manifest.native(), how);
+      probes[i] = inspect_plugin(environment, plugins[i].manifest, how);
     }
   };
   // In one process, plugins are loaded one at a time anyway.

@@ -2,6 +2,7 @@
 #include <ephost/element_info.h>
 #include <ephost/session.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <system_error>

@@ -139,7 +139,7 @@ void add_layer_flags(const SessionFlags& flags, SessionOptions& options) {
 Result<Environment> open_environment(const EnvironmentFlags& flags) {
   apply(flags);
   EnvironmentOptions options;
-  options.plugin_directories = flags.plugin_paths;
+  options.plugin_directories.assign(flags.plugin_paths.begin(), flags.plugin_paths.end());
   options.call_warning = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(flags.call_warning_seconds));
   options.crash_handler = !flags.no_crash_handler;

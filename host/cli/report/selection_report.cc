@@ -27,8 +27,8 @@ Json provider_json(const SelectedProvider& provider) {
           {"appended", provider.is_appended},
           {"provider", or_null(provider.provider)},
           {"version", or_null(provider.version)},
-          {"manifest", or_null(provider.manifest.native())},
-          {"library", or_null(provider.library.native())}};
+          {"manifest", or_null(provider.manifest)},
+          {"library", or_null(provider.library)}};
 }
 
 std::string options_text(const OptionList& options) {

@@ -1,6 +1,8 @@
 #include "host/cli/values/inputs.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>

@@ -44,7 +44,7 @@ void LayerFindings::report(std::string_view where, Report& report) {
 
 Result<Bench> Bench::open(const Subject& subject) {
   EnvironmentOptions options;
-  options.plugin_directories = subject.plugin_paths;
+  options.plugin_directories.assign(subject.plugin_paths.begin(), subject.plugin_paths.end());
   options.search_default_directories = false;
   // Of what the host says, only the findings of the layer matter.
   options.log_severity_level = LoggingLevel::kError;

@@ -9,7 +9,6 @@
 #include <ephost/types/cache_items.h>
 
 #include <chrono>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,7 +68,7 @@ inline namespace v1 {
 // All items, the most recently used first.
 EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<std::vector<CacheItemDescription>> list_cache(
-    const std::filesystem::path& folder) {
+    const std::string& folder) {
   return detail::take_cache_list(
       [&](const ephost_cache_list** list) {
         return detail::api().cache->list(folder.c_str(), list);
@@ -90,8 +89,7 @@ EPHOST_ON_DEMAND
 
 // Compares the checksums of every entry, the most recently used first.
 EPHOST_ON_DEMAND
-[[nodiscard]] inline Result<std::vector<CacheItemCheck>> verify_cache(
-    const std::filesystem::path& folder) {
+[[nodiscard]] inline Result<std::vector<CacheItemCheck>> verify_cache(const std::string& folder) {
   return detail::take_cache_list(
       [&](const ephost_cache_list** list) {
         return detail::api().cache->verify(folder.c_str(), list);
@@ -104,7 +102,7 @@ EPHOST_ON_DEMAND
 // Removes quarantined entries, what exceeds the limits, least recently used first, and what dead
 // processes left; nothing that is in use.
 EPHOST_ON_DEMAND
-[[nodiscard]] inline Result<CacheRemoval> prune_cache(const std::filesystem::path& folder,
+[[nodiscard]] inline Result<CacheRemoval> prune_cache(const std::string& folder,
                                                       const CacheLimits& limits = {}) {
   auto given = detail::sized<ephost_cache_limits>();
   given.max_bytes = limits.max_bytes == 0 ? EPHOST_UNKNOWN : limits.max_bytes;
@@ -116,7 +114,7 @@ EPHOST_ON_DEMAND
 
 // Removes everything that is not in use.
 EPHOST_ON_DEMAND
-[[nodiscard]] inline Result<CacheRemoval> clear_cache(const std::filesystem::path& folder) {
+[[nodiscard]] inline Result<CacheRemoval> clear_cache(const std::string& folder) {
   return detail::take_removal([&](const ephost_cache_list** list) {
     return detail::api().cache->clear(folder.c_str(), list);
   });

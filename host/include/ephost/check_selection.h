@@ -7,7 +7,7 @@
 #include <ephost/status.h>
 #include <ephost/types/selection_report.h>
 
-#include <filesystem>
+#include <string>
 
 namespace ephost {
 inline namespace v1 {
@@ -18,7 +18,7 @@ inline namespace v1 {
 // any thread.
 EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<SelectionReport> check_selection(
-    const Environment& environment, const std::filesystem::path& file,
+    const Environment& environment, const std::string& file,
     SelectionCheck depth = SelectionCheck::kLoad) {
   return detail::take_report<SelectionReport>([&](const ephost_selection_report** report) {
     return detail::api().plugin->check_selection(

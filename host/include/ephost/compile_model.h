@@ -10,7 +10,6 @@
 #include <ephost/status.h>
 #include <ephost/types/compilation.h>
 
-#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -18,11 +17,10 @@ namespace ephost {
 inline namespace v1 {
 
 // Where the context model of a model is written by default: `<model>_ctx.onnx` beside it.
-[[nodiscard]] inline std::filesystem::path default_context_model_path(
-    const std::filesystem::path& model) {
+[[nodiscard]] inline std::string default_context_model_path(const std::string& model) {
   char* text = nullptr;
   detail::expect_success(detail::api().model->default_context_path(model.c_str(), &text));
-  std::filesystem::path path(text);
+  std::string path(text);
   detail::api().release_text(text);
   return path;
 }

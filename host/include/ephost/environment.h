@@ -11,7 +11,6 @@
 #include <ephost/types/ep_device.h>
 #include <ephost/types/metrics.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,8 +25,8 @@ class Environment {
  public:
   // Reads the manifests; loads nothing. Broken manifests are skipped (`skipped_plugins`).
   static Result<Environment> create(const EnvironmentOptions& options = {}) {
-    std::vector<const char*> folders;
-    for (const auto& folder : options.plugin_directories) folders.push_back(folder.c_str());
+    const detail::SmallArray<const char*> folders(
+        options.plugin_directories, [](const auto& folder) { return folder.c_str(); });
     auto given = detail::sized<ephost_environment_options>();
     given.plugin_directories = folders.data();
     given.plugin_directory_count = folders.size();
@@ -46,11 +45,10 @@ class Environment {
     given.signatures = static_cast<int32_t>(options.signatures);
     given.isolation = static_cast<int32_t>(options.isolation);
     if (options.logging_function) given.logging_function = detail::call_logging;
-    const auto log = std::make_shared<LoggingFunction>(options.logging_function);
-    given.logging_context = log.get();
+    given.logging_context = options.logging_function.context();
     ephost_environment* made = nullptr;
     EPHOST_RETURN_IF_ERROR(detail::take_status(detail::api().environment->create(&given, &made)));
-    return Environment(made, log);
+    return Environment(made, options.logging_function);
   }
 
   // By provider, highest version first.
@@ -94,7 +92,7 @@ class Environment {
   // or the file is neither; otherwise fails with what is wrong with the plugin. As ONNX Runtime's
   // function of that name, which takes a library alone.
   [[nodiscard]] Status register_execution_provider_library(
-      const std::filesystem::path& path, const std::string& registration_name = {}) const {
+      const std::string& path, const std::string& registration_name = {}) const {
     return detail::take_status(detail::api().environment->register_execution_provider_library(
         handle(), registration_name.c_str(), path.c_str()));
   }
@@ -145,7 +143,7 @@ class Environment {
   [[nodiscard]] ephost_environment* handle() const { return handle_.get(); }
 
  private:
-  Environment(ephost_environment* made, std::shared_ptr<const LoggingFunction> log)
+  Environment(ephost_environment* made, LoggingFunction log)
       : log_(std::move(log)), handle_(made, detail::api().environment->release) {}
   [[nodiscard]] detail::Report<ephost_plugin_list> plugin_list() const {
     const ephost_plugin_list* list = nullptr;
@@ -153,7 +151,7 @@ class Environment {
     return detail::Report<ephost_plugin_list>(list);
   }
 
-  std::shared_ptr<const LoggingFunction> log_;  // which the handle calls
+  LoggingFunction log_;  // which the handle calls
   std::shared_ptr<ephost_environment> handle_;
 };
 

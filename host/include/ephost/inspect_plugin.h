@@ -10,7 +10,6 @@
 #include <ephost/types/plugin_description.h>
 #include <ephost/types/session_options.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -22,13 +21,13 @@ namespace detail {
 
 // The record points into both.
 inline ephost_inspect_options record_of(const InspectOptions& options,
-                                        const std::vector<ephost_key_value>& session_entries) {
+                                        const OptionViews& session_entries) {
   ephost_inspect_options record = {};
   record.struct_size = sizeof(record);
   record.isolation = options.isolation.c_str();
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
   const std::chrono::nanoseconds limit =
-      std::clamp(options.call_limit, std::chrono::milliseconds(0), kLongest);
+      options.call_limit < kLongest ? options.call_limit : kLongest;
   record.call_limit_ns = static_cast<uint64_t>(limit.count());
   record.refresh = options.refresh ? 1 : 0;
   record.session_entries = session_entries.data();
@@ -73,7 +72,7 @@ EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const std::string& plugin,
                                                               const InspectOptions& options) {
-  const auto entries = detail::views_of(options.session_entries);
+  const detail::OptionViews entries(options.session_entries);
   const ephost_inspect_options record = detail::record_of(options, entries);
   return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
     return detail::api().plugin->inspect_with_options(environment.handle(), plugin.c_str(), nullptr,
@@ -87,7 +86,7 @@ EPHOST_ON_DEMAND
                                                               const ProviderRequest& request,
                                                               const InspectOptions& options) {
   const detail::RequestView given(request);
-  const auto entries = detail::views_of(options.session_entries);
+  const detail::OptionViews entries(options.session_entries);
   const ephost_inspect_options record = detail::record_of(options, entries);
   return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
     return detail::api().plugin->inspect_with_options(environment.handle(), nullptr, given.record(),

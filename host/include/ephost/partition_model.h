@@ -9,7 +9,7 @@
 #include <ephost/status.h>
 #include <ephost/types/partitioning.h>
 
-#include <filesystem>
+#include <string>
 
 namespace ephost {
 inline namespace v1 {
@@ -18,8 +18,8 @@ inline namespace v1 {
 // called from any thread.
 EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<ModelPartitioning> partition_model(
-    const Environment& environment, const std::filesystem::path& model,
-    const SessionOptions& options = {}, PartitionStage stage = PartitionStage::kClaims) {
+    const Environment& environment, const std::string& model, const SessionOptions& options = {},
+    PartitionStage stage = PartitionStage::kClaims) {
   return detail::take_report<ModelPartitioning>([&](const ephost_model_partitioning** report) {
     return detail::api().model->partition(environment.handle(), model.c_str(), options.handle(),
                                           static_cast<int32_t>(stage), report);

@@ -18,23 +18,23 @@ namespace detail {
 // Requests as the C API takes them; they view those that it was made of.
 class BufferRequestRecords {
  public:
-  explicit BufferRequestRecords(std::span<const BufferRequest> requests) {
-    records_.reserve(requests.size());
-    for (const BufferRequest& request : requests) {
-      records_.push_back({.struct_size = sizeof(ephost_buffer_request),
-                          .id = request.id.c_str(),
-                          .lower = request.lower,
-                          .upper = request.upper,
-                          .size = request.size});
-      pointers_.push_back(&records_.back());
+  explicit BufferRequestRecords(std::span<const BufferRequest> requests)
+      : records_(requests.size()), pointers_(requests.size()) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      records_[i] = {.struct_size = sizeof(ephost_buffer_request),
+                     .id = requests[i].id.c_str(),
+                     .lower = requests[i].lower,
+                     .upper = requests[i].upper,
+                     .size = requests[i].size};
+      pointers_[i] = &records_[i];
     }
   }
   [[nodiscard]] const ephost_buffer_request* const* data() const { return pointers_.data(); }
   [[nodiscard]] uint64_t size() const { return pointers_.size(); }
 
  private:
-  std::vector<ephost_buffer_request> records_;
-  std::vector<const ephost_buffer_request*> pointers_;
+  SmallArray<ephost_buffer_request> records_;
+  SmallArray<const ephost_buffer_request*> pointers_;
 };
 
 }  // namespace detail

@@ -9,7 +9,7 @@
 #include <ephost/status.h>
 #include <ephost/types/plan.h>
 
-#include <filesystem>
+#include <string>
 #include <vector>
 
 namespace ephost {
@@ -19,7 +19,7 @@ inline namespace v1 {
 // creating a session. May be called from any thread.
 EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
-                                                               const std::filesystem::path& model,
+                                                               const std::string& model,
                                                                const SessionOptions& options = {}) {
   const ephost_model_plan* record = nullptr;
   EPHOST_RETURN_IF_ERROR(detail::take_status(

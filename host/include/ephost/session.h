@@ -8,13 +8,12 @@
 #include <ephost/environment.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>
+#include <ephost/types/function.h>
 #include <ephost/types/session.h>
 #include <ephost/types/specialization.h>
 #include <ephost/value.h>
 
 #include <chrono>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,7 +28,7 @@ class Session;
 // Called when a run is over, with OK and the outputs that were asked for, or with the failure and
 // nothing. The inputs are released by then. It must not throw, may start further runs and may
 // destroy the session, but should not wait for other runs, which may be waiting for its thread.
-using RunAsyncCallback = std::function<void(Status status, std::vector<Value> outputs)>;
+using RunAsyncCallback = Function<void(Status status, std::vector<Value> outputs)>;
 
 // Inputs and outputs that stay bound from run to run: a run over static shapes then allocates
 // nothing. Made by Session::create_binding; one run at a time may use it.
@@ -95,7 +94,7 @@ class IoBinding {
             std::vector<std::string> output_names)
       : handle_(made), session_(session), output_names_(std::move(output_names)) {}
 
-  std::unique_ptr<ephost_binding, Release> handle_;
+  detail::Owned<ephost_binding, Release> handle_;
   const ephost_session* session_;
   std::vector<std::string> output_names_;
 };
@@ -106,8 +105,7 @@ class IoBinding {
 class Session {
  public:
   EPHOST_ON_DEMAND
-  static Result<Session> create(const Environment& environment,
-                                const std::filesystem::path& model_path,
+  static Result<Session> create(const Environment& environment, const std::string& model_path,
                                 const SessionOptions& options = {}) {
     return make(environment, [&](ephost_session** session) {
       return table().create(environment.handle(), model_path.c_str(), options.handle(), session);
@@ -151,22 +149,16 @@ class Session {
   [[nodiscard]] Result<std::vector<Value>> run(std::span<const NamedValue> inputs,
                                                std::span<const std::string> output_names = {},
                                                const RunOptions& options = {}) {
-    detail::SmallArray<const char*> input_names(inputs.size());
-    detail::SmallArray<const ephost_value*> values(inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      input_names[i] = inputs[i].name.c_str();
-      values[i] = inputs[i].value.handle();
-    }
+    const detail::NamedValueViews given(inputs);
+    const detail::SmallArray<const char*> wanted(output_names, detail::text_of);
     const bool wants_all = output_names.empty();
     const size_t count = wants_all ? info_->outputs.size() : output_names.size();
-    detail::SmallArray<const char*> wanted(count);
-    for (size_t i = 0; i < output_names.size(); ++i) wanted[i] = output_names[i].c_str();
     detail::SmallArray<ephost_value*> results(count);
     const detail::RunOptionsRecord record(options);
     std::vector<Value> outputs;
     outputs.reserve(count);
     EPHOST_RETURN_IF_ERROR(detail::take_status(
-        table().run(handle(), record.get(), input_names.data(), values.data(), inputs.size(),
+        table().run(handle(), record.get(), given.names.data(), given.values.data(), inputs.size(),
                     wants_all ? nullptr : wanted.data(), count, results.data())));
     for (size_t i = 0; i < count; ++i) outputs.emplace_back(results[i]);
     return outputs;
@@ -183,21 +175,15 @@ class Session {
   [[nodiscard]] Status run_async(std::span<const NamedValue> inputs,
                                  std::span<const std::string> output_names,
                                  RunAsyncCallback callback, const RunOptions& options = {}) {
-    std::vector<const char*> input_names;
-    std::vector<const ephost_value*> values;
-    for (const NamedValue& input : inputs) {
-      input_names.push_back(input.name.c_str());
-      values.push_back(input.value.handle());
-    }
-    std::vector<const char*> wanted;
-    for (const std::string& name : output_names) wanted.push_back(name.c_str());
-    auto done = std::make_unique<RunAsyncCallback>(std::move(callback));
-    const bool is_callable = *done != nullptr;
+    const detail::NamedValueViews given(inputs);
+    const detail::SmallArray<const char*> wanted(output_names, detail::text_of);
+    const bool is_callable = callback != nullptr;
+    detail::Owned<RunAsyncCallback, detail::Delete> done(new RunAsyncCallback(std::move(callback)));
     const detail::RunOptionsRecord record(options);
     Status started = detail::take_status(
-        table().run_async(handle(), record.get(), input_names.data(), values.data(), values.size(),
-                          wanted.empty() ? nullptr : wanted.data(), wanted.size(),
-                          is_callable ? call_back : nullptr, done.get()));
+        table().run_async(handle(), record.get(), given.names.data(), given.values.data(),
+                          inputs.size(), output_names.empty() ? nullptr : wanted.data(),
+                          output_names.size(), is_callable ? call_back : nullptr, done.get()));
     if (started.ok()) static_cast<void>(done.release());  // call_back has it
     return started;
   }
@@ -224,7 +210,7 @@ class Session {
   // not declare with this scope, or a value that it does not admit. All are changed or, after a
   // failure, none. May be called during runs. Sessions that share a provider share its options.
   [[nodiscard]] Status set_ep_dynamic_options(const OptionList& options) {
-    const auto entries = detail::views_of(options);
+    const detail::OptionViews entries(options);
     return detail::take_status(
         table().set_ep_dynamic_options(handle(), entries.data(), entries.size()));
   }
@@ -238,11 +224,8 @@ class Session {
   // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
   // the file. A session that is destroyed while it records writes its file too. Not during runs.
   // INVALID_ARGUMENT if the session does not record, or no longer.
-  [[nodiscard]] Result<std::filesystem::path> end_profiling() {
-    auto file =
-        detail::take_text([&](char** text) { return table().end_profiling(handle(), text); });
-    if (!file.ok()) return std::move(file).status();
-    return std::filesystem::path(*std::move(file));
+  [[nodiscard]] Result<std::string> end_profiling() {
+    return detail::take_text([&](char** text) { return table().end_profiling(handle(), text); });
   }
 
   // What session creation did, in order. Not what followed when a worker ended later.
@@ -277,8 +260,7 @@ class Session {
   // from or that its options state as an input or output (SessionOptions::add_output_file),
   // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is what the message calls
   // the file, e.g. "the file of output "y"".
-  [[nodiscard]] Status check_output_file(const std::filesystem::path& file,
-                                         const std::string& role) const {
+  [[nodiscard]] Status check_output_file(const std::string& file, const std::string& role) const {
     return detail::take_status(table().check_output_file(handle(), file.c_str(), role.c_str()));
   }
 
@@ -310,7 +292,7 @@ class Session {
       : environment_(environment), handle_(made) {
     using detail::read_list;
     const ephost_session_info& of = *table().info(made);
-    info_ = std::make_unique<Info>(Info{
+    info_.reset(new Info{
         .inputs = read_list<ValueDescription>(of.inputs, of.input_count),
         .outputs = read_list<ValueDescription>(of.outputs, of.output_count),
         .phases = read_list<Phase>(of.phases, of.phase_count),
@@ -323,20 +305,19 @@ class Session {
         .model_metadata = detail::read_record<ModelMetadata>(*of.model_metadata),
         .input_memory = read_list<MemoryInfo>(of.input_memory, of.input_count),
         .output_memory = read_list<MemoryInfo>(of.output_memory, of.output_count),
-        .host_node_count = 0,
+        .host_node_count =
+            detail::has(of, &ephost_session_info::host_node_count) ? of.host_node_count : 0,
     });
-    if (detail::has(of, &ephost_session_info::host_node_count)) {
-      info_->host_node_count = of.host_node_count;
-    }
   }
 
   // `context` is a RunAsyncCallback, which it destroys.
   static void call_back(void* context, ephost_status* status, ephost_value* const* outputs,
                         uint64_t output_count) {
-    const std::unique_ptr<RunAsyncCallback> callback(static_cast<RunAsyncCallback*>(context));
+    const detail::Owned<RunAsyncCallback, detail::Delete> callback(
+        static_cast<RunAsyncCallback*>(context));
     std::vector<Value> values;
     for (ephost_value* output : std::span(outputs, output_count)) values.emplace_back(output);
-    (*callback)(detail::take_status(status), std::move(values));
+    (*callback.get())(detail::take_status(status), std::move(values));
   }
 
   static const ephost_session_api& table() { return *detail::api().session; }
@@ -348,8 +329,8 @@ class Session {
   }
 
   Environment environment_;  // destroyed last: the session's messages go to its function
-  std::unique_ptr<ephost_session, Release> handle_;
-  std::unique_ptr<Info> info_;
+  detail::Owned<ephost_session, Release> handle_;
+  detail::Owned<const Info, detail::Delete> info_;
 };
 
 }  // namespace v1

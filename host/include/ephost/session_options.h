@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,16 +71,15 @@ class SessionOptions {
   // AppendExecutionProvider_V2.
   [[nodiscard]] Status append_execution_provider_v2(std::span<const EpDevice> devices,
                                                     const OptionList& options = {}) {
-    std::vector<ephost_device> records;
-    for (const EpDevice& device : devices) {
-      auto record = detail::sized<ephost_device>();
-      record.provider = device.provider.c_str();
-      record.id = device.id.c_str();
-      records.push_back(record);
+    detail::SmallArray<ephost_device> records(devices.size());
+    detail::SmallArray<const ephost_device*> given(devices.size());
+    for (size_t i = 0; i < devices.size(); ++i) {
+      records[i].struct_size = sizeof(ephost_device);
+      records[i].provider = devices[i].provider.c_str();
+      records[i].id = devices[i].id.c_str();
+      given[i] = &records[i];
     }
-    std::vector<const ephost_device*> given;
-    for (const ephost_device& record : records) given.push_back(&record);
-    const auto entries = detail::views_of(options);
+    const detail::OptionViews entries(options);
     return detail::take_status(table().append_execution_provider_v2(
         handle(), given.data(), given.size(), entries.data(), entries.size()));
   }
@@ -124,7 +122,7 @@ class SessionOptions {
   }
   // Records the phases of creation and each step of each run, until Session::end_profiling writes
   // them to the file; compile_model writes it in the end. Empty: records nothing (default).
-  SessionOptions& enable_profiling(const std::filesystem::path& file) {
+  SessionOptions& enable_profiling(const std::string& file) {
     return after(table().enable_profiling(handle(), file.c_str()));
   }
 
@@ -134,18 +132,18 @@ class SessionOptions {
   // again: because it was replaced meanwhile, or because a checksum that was compared late is
   // wrong. A failure makes creation fail with INVALID_GRAPH.
   SessionOptions& set_ep_context_data_read_func(EpContextDataReadFunction read) {
-    read_ = read ? std::make_shared<detail::ContextDataReader>(std::move(read)) : nullptr;
+    read_ = std::move(read);
     return after(table().set_ep_context_data_read_func(
-        handle(), read_ ? detail::ContextDataReader::call : nullptr, read_.get()));
+        handle(), read_ ? detail::call_context_data_read : nullptr, read_.context()));
   }
 
   // Told what the host and the providers do while a session is created or a model compiled, by the
   // thread that does it. It should be quick. An exception that it throws is dropped: what is told
   // is for information only, and the work continues.
   SessionOptions& set_progress_func(ProgressFunction progress) {
-    progress_ = progress ? std::make_shared<ProgressFunction>(std::move(progress)) : nullptr;
+    progress_ = std::move(progress);
     return after(table().set_progress_func(handle(), progress_ ? detail::call_progress : nullptr,
-                                           progress_.get()));
+                                           progress_.context()));
   }
   // Set the flag from another thread, or in a signal handler, to end creation or compilation with
   // CANCELLED; nothing half-written stays. It is looked at all along, and by providers that compile
@@ -182,14 +180,9 @@ class SessionOptions {
   // are not opened. INVALID_ARGUMENT, when a session is created, for a name that the model does not
   // have or whose data is inside the model.
   SessionOptions& add_external_initializers(std::span<const NamedValue> initializers) {
-    std::vector<const char*> names;
-    std::vector<const ephost_value*> values;
-    for (const NamedValue& initializer : initializers) {
-      names.push_back(initializer.name.c_str());
-      values.push_back(initializer.value.handle());
-    }
-    return after(
-        table().add_external_initializers(handle(), names.data(), values.data(), names.size()));
+    const detail::NamedValueViews given(initializers);
+    return after(table().add_external_initializers(handle(), given.names.data(),
+                                                   given.values.data(), initializers.size()));
   }
   // Takes the bytes for the model's files of external data with these names, whether or not such
   // files exist. They are borrowed, and not copied unless elements in them are not aligned: the
@@ -197,16 +190,16 @@ class SessionOptions {
   // warning in the log.
   SessionOptions& add_external_initializers_from_files_in_memory(
       std::span<const FileInMemory> files) {
-    std::vector<const char*> names;
-    std::vector<const void*> buffers;
-    std::vector<uint64_t> sizes;
-    for (const FileInMemory& file : files) {
-      names.push_back(file.name.c_str());
-      buffers.push_back(file.bytes.data());
-      sizes.push_back(file.bytes.size());
+    detail::SmallArray<const char*> names(files.size());
+    detail::SmallArray<const void*> buffers(files.size());
+    detail::SmallArray<uint64_t> sizes(files.size());
+    for (size_t i = 0; i < files.size(); ++i) {
+      names[i] = files[i].name.c_str();
+      buffers[i] = files[i].bytes.data();
+      sizes[i] = files[i].bytes.size();
     }
     return after(table().add_external_initializers_from_files_in_memory(
-        handle(), names.data(), buffers.data(), sizes.data(), names.size()));
+        handle(), names.data(), buffers.data(), sizes.data(), files.size()));
   }
 
   // Saves the model after its graph optimizations, before providers compile anything, as an ONNX
@@ -217,7 +210,7 @@ class SessionOptions {
   // session.optimized_model_external_initializers_file_name puts the initializers into a file of
   // that name beside it. Such a session does not use the cache store. Empty: saves nothing
   // (default). As ONNX Runtime's SetOptimizedModelFilePath.
-  SessionOptions& set_optimized_model_file_path(const std::filesystem::path& file) {
+  SessionOptions& set_optimized_model_file_path(const std::string& file) {
     return after(table().set_optimized_model_file_path(handle(), file.c_str()));
   }
 
@@ -234,15 +227,15 @@ class SessionOptions {
   // those that the session reads and writes. Creating a session and compiling a model fail with
   // INVALID_ARGUMENT, before anything is written, where a file that is to be written is one that is
   // read, whatever path or link leads to it, or where two outputs have one name.
-  SessionOptions& add_input_file(const std::filesystem::path& file) {
+  SessionOptions& add_input_file(const std::string& file) {
     return after(table().add_input_file(handle(), file.c_str()));
   }
-  SessionOptions& add_output_file(const std::filesystem::path& file) {
+  SessionOptions& add_output_file(const std::string& file) {
     return after(table().add_output_file(handle(), file.c_str()));
   }
 
   // Appends what a selection file says (manifests/SCHEMA.md). The file counts as an input file.
-  [[nodiscard]] Status load_selection(const std::filesystem::path& file) {
+  [[nodiscard]] Status load_selection(const std::string& file) {
     return detail::take_status(table().load_selection(handle(), file.c_str()));
   }
 
@@ -284,10 +277,10 @@ class SessionOptions {
     return detail::Report<ephost_session_options_info>(report);
   }
 
-  std::unique_ptr<ephost_session_options, Release> handle_;
+  detail::Owned<ephost_session_options, Release> handle_;
   // What the handle borrows.
-  std::shared_ptr<detail::ContextDataReader> read_;
-  std::shared_ptr<ProgressFunction> progress_;
+  EpContextDataReadFunction read_;
+  ProgressFunction progress_;
 };
 
 // Every configuration entry that the library knows, by subject.

@@ -5,9 +5,10 @@
 
 #include <cassert>
 #include <cstdint>
-#include <optional>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace ephost {
@@ -115,18 +116,33 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(T value)  // NOLINT(google-explicit-constructor)
+      : has_value_(true), value_(std::move(value)) {}
   Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!status_.ok() && "a Result without a value needs a failure");
   }
+  Result(const Result& other) requires std::is_copy_constructible_v<T> : status_(other.status_) {
+    if (other.has_value_) put(other.value_);
+  }
+  Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+      : status_(std::move(other.status_)) {
+    if (other.has_value_) put(std::move(other.value_));
+  }
+  Result& operator=(Result other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    drop_value();
+    status_ = std::move(other.status_);
+    if (other.has_value_) put(std::move(other.value_));
+    return *this;
+  }
+  ~Result() { drop_value(); }
 
-  [[nodiscard]] bool ok() const { return value_.has_value(); }
+  [[nodiscard]] bool ok() const { return has_value_; }
   [[nodiscard]] const Status& status() const& { return status_; }
   [[nodiscard]] Status status() && { return std::move(status_); }
 
-  [[nodiscard]] T& value() & { return assert(ok()), *value_; }
-  [[nodiscard]] const T& value() const& { return assert(ok()), *value_; }
-  [[nodiscard]] T&& value() && { return assert(ok()), std::move(*value_); }
+  [[nodiscard]] T& value() & { return assert(ok()), value_; }
+  [[nodiscard]] const T& value() const& { return assert(ok()), value_; }
+  [[nodiscard]] T&& value() && { return assert(ok()), std::move(value_); }
 
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -135,8 +151,22 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
  private:
+  template <class Value>
+  void put(Value&& value) {
+    ::new (static_cast<void*>(&value_)) T(std::forward<Value>(value));
+    has_value_ = true;
+  }
+  void drop_value() {
+    if (has_value_) value_.~T();
+    has_value_ = false;
+  }
+
   Status status_;
-  std::optional<T> value_;
+  // As std::optional, which takes several times as long to compile for each T.
+  bool has_value_ = false;
+  union {
+    T value_;
+  };
 };
 
 }  // namespace ephost

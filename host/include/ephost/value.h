@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/detail/api.h>
+#include <ephost/detail/owned.h>
 #include <ephost/detail/records/session.h>
 #include <ephost/float16.h>
 #include <ephost/status.h>
@@ -48,7 +49,7 @@ class Value {
     });
   }
   static Result<Value> allocate(ElementType type, std::initializer_list<int64_t> shape) {
-    return allocate(type, std::span(shape.begin(), shape.size()));
+    return allocate(type, Shape(shape.begin(), shape.size()));
   }
 
   // A tensor over the caller's memory, which must outlive it and hold exactly the shape's bytes
@@ -63,14 +64,14 @@ class Value {
   }
   static Result<Value> borrow(ElementType type, std::initializer_list<int64_t> shape,
                               std::span<std::byte> memory) {
-    return borrow(type, std::span(shape.begin(), shape.size()), memory);
+    return borrow(type, Shape(shape.begin(), shape.size()), memory);
   }
 
   // The same, except that `owner` keeps the memory as long as the tensor needs it.
   static Result<Value> share(ElementType type, std::span<const int64_t> shape,
                              std::span<std::byte> memory, std::shared_ptr<const void> owner) {
     using Owner = std::shared_ptr<const void>;
-    auto kept = std::make_unique<Owner>(std::move(owner));
+    detail::Owned<Owner, detail::Delete> kept(new Owner(std::move(owner)));
     auto made = make([&](ephost_value** value) {
       return detail::api().value->create_tensor_with_data(
           static_cast<int32_t>(type), shape.data(), shape.size(), memory.data(), memory.size(),
@@ -83,9 +84,9 @@ class Value {
   // A tensor of strings; as many as the shape says.
   static Result<Value> of_strings(std::span<const int64_t> shape,
                                   std::span<const std::string> strings) {
-    std::vector<ephost_string> views;
-    views.reserve(strings.size());
-    for (const std::string& text : strings) views.push_back({text.data(), text.size()});
+    const detail::SmallArray<ephost_string> views(strings, [](const std::string& text) {
+      return ephost_string{text.data(), text.size()};
+    });
     return make([&](ephost_value** value) {
       return detail::api().value->create_string_tensor(shape.data(), shape.size(), views.data(),
                                                        views.size(), value);
@@ -93,11 +94,11 @@ class Value {
   }
   static Result<Value> of_strings(std::initializer_list<int64_t> shape,
                                   std::span<const std::string> strings) {
-    return of_strings(std::span(shape.begin(), shape.size()), strings);
+    return of_strings(Shape(shape.begin(), shape.size()), strings);
   }
   static Result<Value> of_strings(std::initializer_list<int64_t> shape,
                                   std::initializer_list<std::string> strings) {
-    return of_strings(shape, std::span(strings.begin(), strings.size()));
+    return of_strings(shape, std::span<const std::string>(strings.begin(), strings.size()));
   }
 
   // A copy of `elements`.
@@ -117,15 +118,15 @@ class Value {
   }
   template <class T>
   static Result<Value> of(std::initializer_list<int64_t> shape, std::span<const T> elements) {
-    return of<T>(std::span(shape.begin(), shape.size()), elements);
+    return of<T>(Shape(shape.begin(), shape.size()), elements);
   }
 
   // Elements of one kind and element type; INVALID_ARGUMENT otherwise. `type` is that of the
   // tensors in it, and matters only where there are none.
   static Result<Value> sequence(std::span<const Value> elements,
                                 ElementType type = ElementType::kUndefined) {
-    std::vector<const ephost_value*> parts;
-    for (const Value& element : elements) parts.push_back(element.handle());
+    const detail::SmallArray<const ephost_value*> parts(
+        elements, [](const Value& element) { return element.handle(); });
     return make([&](ephost_value** value) {
       return detail::api().value->create_sequence(parts.data(), parts.size(),
                                                   static_cast<int32_t>(type), value);
@@ -133,7 +134,7 @@ class Value {
   }
   static Result<Value> sequence(std::initializer_list<Value> elements,
                                 ElementType type = ElementType::kUndefined) {
-    return sequence(std::span(elements.begin(), elements.size()), type);
+    return sequence(std::span<const Value>(elements.begin(), elements.size()), type);
   }
 
   // The keys are a tensor of rank 1, of strings or integers; the values are a tensor of rank 1 or a
@@ -185,11 +186,11 @@ class Value {
   [[nodiscard]] std::vector<std::string> strings() const {
     const ephost_value_info of = info();
     if (of.kind != EPHOST_KIND_TENSOR || of.element_type != EPHOST_ELEMENT_STRING) return {};
-    std::vector<ephost_string> views(of.element_count);
+    detail::SmallArray<ephost_string> views(of.element_count);
     detail::expect_success(detail::api().value->get_strings(handle(), views.data(), views.size()));
     std::vector<std::string> strings;
     strings.reserve(views.size());
-    for (const ephost_string& view : views) strings.emplace_back(view.data, view.size);
+    for (size_t i = 0; i < views.size(); ++i) strings.emplace_back(views[i].data, views[i].size);
     return strings;
   }
 
@@ -214,10 +215,11 @@ class Value {
   explicit Value(ephost_value* handle) : handle_(handle) {}
   // The handle, which belongs to this object. Never null.
   [[nodiscard]] const ephost_value* handle() const {
-    return handle_ != nullptr ? handle_.get() : none();
+    return handle_.get() != nullptr ? handle_.get() : none();
   }
 
  private:
+  using Shape = std::span<const int64_t>;
   struct Release {
     void operator()(ephost_value* value) const { detail::api().value->release(value); }
   };
@@ -238,7 +240,7 @@ class Value {
   }
   [[nodiscard]] ephost_value_info info() const {
     auto info = detail::sized<ephost_value_info>();
-    if (handle_ != nullptr) detail::api().value->get_info(handle_.get(), &info);
+    if (handle_.get() != nullptr) detail::api().value->get_info(handle_.get(), &info);
     return info;
   }
   [[nodiscard]] std::span<std::byte> memory() const {
@@ -251,7 +253,7 @@ class Value {
     return {static_cast<std::byte*>(of.data), of.byte_size};
   }
 
-  std::unique_ptr<ephost_value, Release> handle_;
+  detail::Owned<ephost_value, Release> handle_;
 };
 
 // A plain value. `Value::of_sparse` checks it. Elements that are not stated are zero, false or
@@ -286,4 +288,18 @@ struct NamedValue {
 };
 
 }  // namespace v1
+
+namespace detail {
+
+// Named values as the C API takes them. Borrows them.
+struct NamedValueViews {
+  explicit NamedValueViews(std::span<const NamedValue> given)
+      : names(given, [](const NamedValue& item) { return item.name.c_str(); }),
+        values(given, [](const NamedValue& item) { return item.value.handle(); }) {}
+
+  SmallArray<const char*> names;
+  SmallArray<const ephost_value*> values;
+};
+
+}  // namespace detail
 }  // namespace ephost

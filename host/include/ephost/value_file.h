@@ -7,7 +7,7 @@
 #include <ephost/types/value_file.h>
 #include <ephost/value.h>
 
-#include <filesystem>
+#include <string>
 
 namespace ephost {
 inline namespace v1 {
@@ -16,7 +16,7 @@ inline namespace v1 {
 // file. Besides the errors of reading a file: INVALID_PROTOBUF for another message, INVALID_GRAPH
 // for an invalid value, NOT_IMPLEMENTED for sparse tensors.
 EPHOST_ON_DEMAND
-[[nodiscard]] inline Result<NamedValue> read_value_file(const std::filesystem::path& path,
+[[nodiscard]] inline Result<NamedValue> read_value_file(const std::string& path,
                                                         const ValueForm& form = {}) {
   ephost_value* value = nullptr;
   auto name = detail::take_text([&](char** text) {
@@ -32,8 +32,8 @@ EPHOST_ON_DEMAND
 // `is_optional` the message is an OptionalProto. FAIL if the value exceeds protobuf's limit of 2
 // GiB.
 EPHOST_ON_DEMAND
-[[nodiscard]] inline Status write_value_file(const std::filesystem::path& path,
-                                             const NamedValue& value, bool is_optional = false) {
+[[nodiscard]] inline Status write_value_file(const std::string& path, const NamedValue& value,
+                                             bool is_optional = false) {
   return detail::take_status(detail::api().value->write_file(
       path.c_str(), value.name.c_str(), value.value.handle(), is_optional ? 1 : 0));
 }

@@ -9,9 +9,8 @@
 #include <ephost/status.h>
 #include <ephost/types/context_report.h>
 
-#include <deque>
-#include <filesystem>
-#include <vector>
+#include <cstddef>
+#include <string>
 
 namespace ephost {
 inline namespace v1 {
@@ -23,7 +22,7 @@ inline namespace v1 {
 // any thread.
 EPHOST_ON_DEMAND
 [[nodiscard]] inline Result<ContextReport> verify_context(
-    const Environment& environment, const std::filesystem::path& model,
+    const Environment& environment, const std::string& model,
     const VerifyContextOptions& options = {}) {
   using Providers = VerifyContextOptions::Providers;
   auto given = detail::sized<ephost_verify_options>();
@@ -31,17 +30,19 @@ EPHOST_ON_DEMAND
   if (options.providers == Providers::kFind) given.providers = EPHOST_VERIFY_FIND;
   if (options.providers == Providers::kIgnore) given.providers = EPHOST_VERIFY_IGNORE;
   given.device = options.device.c_str();
-  std::deque<detail::RequestView> views;
-  std::vector<const ephost_provider_request*> requests;
+  const size_t request_count = options.requests ? options.requests->size() : 0;
+  detail::SmallArray<detail::Owned<detail::RequestView, detail::Delete>> views(request_count);
+  detail::SmallArray<const ephost_provider_request*> requests(request_count);
   if (options.requests) {
-    for (const ProviderRequest& request : *options.requests) {
-      requests.push_back(views.emplace_back(request).record());
+    for (size_t i = 0; i < request_count; ++i) {
+      views[i].reset(new detail::RequestView((*options.requests)[i]));
+      requests[i] = views[i]->record();
     }
     given.requests = requests.data();
-    given.request_count = requests.size();
+    given.request_count = request_count;
     given.requested_only = 1;
   }
-  const auto entries = detail::views_of(options.session_entries);
+  const detail::OptionViews entries(options.session_entries);
   given.session_entries = entries.data();
   given.session_entry_count = entries.size();
   return detail::take_report<ContextReport>([&](const ephost_context_report** report) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>

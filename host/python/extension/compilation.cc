@@ -4,6 +4,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -187,7 +188,7 @@ py::tuple compile(const Environment& environment, const SessionOptionsObject& op
 
 void bind_compilation(py::module_& module) {
   py::class_<CompiledFile>(module, "CompiledFile")
-      .def_readonly("path", &CompiledFile::path)
+      .def_property_readonly("path", path_of(&CompiledFile::path))
       .def_readonly("bytes", &CompiledFile::bytes);
   py::class_<CompiledPartition>(module, "CompiledPartition")
       .def_readonly("name", &CompiledPartition::name)
@@ -195,11 +196,11 @@ void bind_compilation(py::module_& module) {
       .def_readonly("nodes", &CompiledPartition::nodes);
   py::class_<SessionProvider>(module, "SessionProvider")
       .def_readonly("name", &SessionProvider::name)
-      .def_readonly("library", &SessionProvider::library)
+      .def_property_readonly("library", path_of(&SessionProvider::library))
       .def_readonly("node_count", &SessionProvider::node_count)
       .def_readonly("wished_node_count", &SessionProvider::wished_node_count);
   py::class_<CompileReport>(module, "CompileReport")
-      .def_readonly("output_path", &CompileReport::output_path)
+      .def_property_readonly("output_path", path_of(&CompileReport::output_path))
       .def_readonly("files", &CompileReport::files)
       .def_readonly("partitions", &CompileReport::partitions)
       .def_readonly("fallbacks", &CompileReport::fallbacks)

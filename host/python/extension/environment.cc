@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -34,11 +35,12 @@ LoggingFunction logging_of(const py::object& function) {
   };
 }
 
-Environment create(std::vector<std::filesystem::path> folders, bool search_default_directories,
-                   int log_severity_level, std::string log_id, uint32_t intra_op_num_threads,
-                   uint32_t inter_op_num_threads, const py::object& logging_function) {
+Environment create(const std::vector<std::filesystem::path>& folders,
+                   bool search_default_directories, int log_severity_level, std::string log_id,
+                   uint32_t intra_op_num_threads, uint32_t inter_op_num_threads,
+                   const py::object& logging_function) {
   EnvironmentOptions options;
-  options.plugin_directories = std::move(folders);
+  options.plugin_directories.assign(folders.begin(), folders.end());
   options.search_default_directories = search_default_directories;
   if (log_severity_level >= 0) {
     options.log_severity_level = static_cast<LoggingLevel>(log_severity_level);
@@ -96,8 +98,8 @@ void bind_devices(py::module_& module) {
       .def_readonly("name", &InstalledPlugin::name)
       .def_readonly("vendor", &InstalledPlugin::vendor)
       .def_readonly("version", &InstalledPlugin::version)
-      .def_readonly("manifest", &InstalledPlugin::manifest)
-      .def_readonly("library", &InstalledPlugin::library);
+      .def_property_readonly("manifest", path_of(&InstalledPlugin::manifest))
+      .def_property_readonly("library", path_of(&InstalledPlugin::library));
 }
 
 }  // namespace

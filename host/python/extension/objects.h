@@ -6,8 +6,10 @@
 #include <pybind11/pybind11.h>
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "host/python/extension/gil.h"
@@ -21,6 +23,12 @@ template <class T>
 T value_of(Result<T> result) {
   raise_if_failed(result.status());
   return std::move(result).value();
+}
+
+// A getter of a member that is a path, which Python gets as one.
+template <class Record>
+auto path_of(std::string Record::*member) {
+  return [member](const Record& self) { return std::filesystem::path(self.*member); };
 }
 
 // Keeps the object until the last copy of the pointer is gone, whichever thread has it then.

@@ -4,6 +4,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
+
 #include "host/python/extension/options.h"
 
 namespace ephost::python {

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -359,7 +360,7 @@ void bind_session(py::module_& module) {
           py::arg("options"))
       .def("shrink", [](const Self& self) { raise_if_failed(self.session().shrink()); })
       .def("end_profiling",
-           [](const Self& self) { return value_of(self.session().end_profiling()).string(); });
+           [](const Self& self) { return value_of(self.session().end_profiling()); });
 }
 
 }  // namespace ephost::python

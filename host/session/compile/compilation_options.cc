@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using context::invalid_argument;
 
 Result<fs::path> output_file(const ModelCompilationOptions& options, const SessionConfig& config) {
-  if (!options.output_model_path.empty()) return options.output_model_path;
+  if (!options.output_model_path.empty()) return fs::path(options.output_model_path);
   if (!config.context_file_path.empty()) return config.context_file_path;
   if (!options.input_model_path.empty()) {
     return context::context_model_path(options.input_model_path);
@@ -35,10 +35,10 @@ fs::path path_of_files(const ModelCompilationOptions& options,
   if (!is_named && !config.context_file_path.empty()) return config.context_file_path;
   if (!is_named && context::writes_files(write_options)) return {};
   std::string name = options.ep_context_binary_model_name;
-  if (name.empty()) name = options.input_model_path.stem().native();
+  if (name.empty()) name = fs::path(options.input_model_path).stem().native();
   if (name.empty()) name = "model";
   if (!name.ends_with(".onnx")) name += "_ctx.onnx";
-  return options.ep_context_binary_folder / name;
+  return fs::path(options.ep_context_binary_folder) / name;
 }
 
 Result<onnx_io::Placement> place(const GetInitializerLocationFunction& ask, std::string_view name,

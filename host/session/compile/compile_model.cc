@@ -180,8 +180,8 @@ class ProfileCompilation {
     EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, settings, compilation,
                                                           attempt_.lost, attempt_.written));
     EPHOST_ASSIGN_OR_RETURN(const MappedFile model, MappedFile::open(report.output_path));
-    written[report.output_path.filename().native()] = {.hash = content_checksum(model.bytes()),
-                                                       .size = model.bytes().size()};
+    const std::string name = std::filesystem::path(report.output_path).filename();
+    written[name] = {.hash = content_checksum(model.bytes()), .size = model.bytes().size()};
     reports_.push_back(std::move(report));
     return Status::ok_status();
   }

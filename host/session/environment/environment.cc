@@ -69,7 +69,7 @@ plugin::Quarantine make_quarantine(const trust::QuarantinePolicy& policy) {
 Result<std::shared_ptr<EnvironmentState>> create_environment(const EnvironmentOptions& options,
                                                              const MachineFile& machine_file) {
   manifest::SearchRequest request;
-  request.directories = options.plugin_directories;
+  request.directories.assign(options.plugin_directories.begin(), options.plugin_directories.end());
   request.use_environment = options.search_default_directories;
   request.use_data_directories = options.search_default_directories;
   if (options.search_default_directories) {

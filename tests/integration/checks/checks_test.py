@@ -30,6 +30,11 @@ class Layering(unittest.TestCase):
             self.expect(session, header, "the standard library and each other only")
         self.expect("host/include/ephost/c_api.h", "host/api/tables.h", "the standard library and each other only")
 
+    def test_keeps_standard_headers_that_compile_slowly_out_of_public_ones(self):
+        for header in ("filesystem", "functional", "algorithm", "iostream"):
+            self.expect("host/include/ephost/session.h", header, "takes too long to compile")
+            self.expect("host/cli/commands/run.cc", header, None)
+
     def test_keeps_plain_values_apart_from_the_functions_of_the_library(self):
         values = "host/include/ephost/types/session.h"
         self.expect(values, "ephost/status.h", None)

@@ -42,7 +42,7 @@ class PluginLayers : public ::testing::Test {
   }
 
   // What the plugin directories besides that of the providers are.
-  Environment open(std::vector<std::filesystem::path> folders) {
+  Environment open(std::vector<std::string> folders) {
     EnvironmentOptions options;
     options.plugin_directories = std::move(folders);
     options.plugin_directories.emplace_back(EPHOST_PLUGINS);

@@ -121,7 +121,7 @@ TEST(SessionReport, ListsProvidersWithTheirLibraries) {
   const std::vector<SessionProvider> providers = session->providers();
   ASSERT_EQ(providers.size(), 2U);
   EXPECT_EQ(providers[1].name, "CPUExecutionProvider");
-  EXPECT_EQ(providers[1].library.filename(), "libephost_cpu.so");
+  EXPECT_EQ(std::filesystem::path(providers[1].library).filename(), "libephost_cpu.so");
 }
 
 TEST(SessionReport, StatesThePlannedMemory) {

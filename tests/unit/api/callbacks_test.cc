@@ -96,10 +96,12 @@ TEST_F(ApiCallbacks, FailWithTheirOwnStatus) {
 }
 
 TEST_F(ApiCallbacks, ThatReadBinariesMayThrow) {
-  detail::ContextDataReader reader(
-      [](std::string_view) -> Result<EpContextData> { throw std::runtime_error("on purpose"); });
+  const EpContextDataReadFunction read = [](std::string_view) -> Result<EpContextData> {
+    throw std::runtime_error("on purpose");
+  };
   auto data = detail::sized<ephost_context_data>();
-  expect_thrown(detail::take_status(detail::ContextDataReader::call(&reader, "a.bin", &data)));
+  expect_thrown(
+      detail::take_status(detail::call_context_data_read(read.context(), "a.bin", &data)));
   EXPECT_EQ(data.release, nullptr);
 }
 
@@ -118,8 +120,7 @@ TEST_F(ApiCallbacks, ThatWriteBinariesMayThrow) {
 TEST_F(ApiCallbacks, ThatAreToldOfProgressMayThrow) {
   const ProgressFunction throwing = [](std::string_view, double, std::string_view) { throw 42; };
   static_assert(noexcept(detail::call_progress(nullptr, "", 0, "")));
-  auto context = throwing;
-  detail::call_progress(&context, "acme", 0.5, "compiling");
+  detail::call_progress(throwing.context(), "acme", 0.5, "compiling");
 }
 
 }  // namespace

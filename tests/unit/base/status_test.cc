@@ -3,6 +3,10 @@
 
 #include <memory>
 #include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace ephost::status_test {
 namespace {
@@ -68,6 +72,50 @@ TEST(Result, HandsOnTheFailure) {
   int value = 0;
   EXPECT_EQ(use(false, value).message(), "refused");
   EXPECT_EQ(value, 0);
+}
+
+TEST(Result, CopiesMovesAndReplacesWhatItHolds) {
+  const std::string text(100, 'x');
+  const Status refused(StatusCode::kFail, "refused");
+  Result<std::string> first = text;
+  Result<std::string> second = first;
+  EXPECT_EQ(*first, text);
+  EXPECT_EQ(*second, text);
+  second = refused;
+  EXPECT_FALSE(second.ok());
+  first = second;
+  EXPECT_EQ(first.status().message(), "refused");
+  first = text;
+  EXPECT_TRUE(first.status().ok());
+  second = std::move(first);
+  EXPECT_EQ(*second, text);
+  Result<std::string>& same = second;
+  second = std::move(same);
+  EXPECT_EQ(*second, text);
+}
+
+TEST(Result, EndsEveryValueOnce) {
+  const auto counted = std::make_shared<int>();
+  {
+    Result<std::shared_ptr<int>> first = counted;
+    Result<std::shared_ptr<int>> second = first;
+    Result<std::shared_ptr<int>> third = std::move(second);
+    EXPECT_EQ(counted.use_count(), 3);
+    first = Status(StatusCode::kFail, "refused");
+    EXPECT_EQ(counted.use_count(), 2);
+    first = third;
+    EXPECT_EQ(counted.use_count(), 3);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
+}
+
+TEST(Result, IsCopiedAndMovedAsItsValueIs) {
+  static_assert(std::is_copy_constructible_v<Result<std::string>>);
+  static_assert(std::is_nothrow_move_constructible_v<Result<std::string>>);
+  static_assert(std::is_copy_assignable_v<Result<std::string>>);
+  static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(!std::is_copy_assignable_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_move_assignable_v<Result<std::unique_ptr<int>>>);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <ephost/c_api.h>
+#include <ephost/detail/owned.h>
 #include <ephost/status.h>
 
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -69,7 +69,7 @@ struct ReleaseReport {
   void operator()(const void* report) const { api().release_report(report); }
 };
 template <class Record>
-using Report = std::unique_ptr<const Record, ReleaseReport>;
+using Report = Owned<const Record, ReleaseReport>;
 
 // Calls `function(&text)`, which may set the text.
 template <class Function>

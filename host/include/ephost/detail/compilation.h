@@ -6,7 +6,9 @@
 #include <ephost/types/compilation.h>
 
 #include <cstddef>
+#include <cstring>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,7 +25,7 @@ class CompilationRecord {
     if (options.ep_context_embed_mode) {
       record_.ep_context_embed_mode = *options.ep_context_embed_mode ? EPHOST_YES : EPHOST_NO;
     }
-    record_.ep_context_binary_folder = text(options.ep_context_binary_folder.native());
+    record_.ep_context_binary_folder = text(options.ep_context_binary_folder);
     record_.ep_context_binary_model_name = text(options.ep_context_binary_model_name);
     if (options.ep_context_data_write_func) {
       record_.ep_context_data_write_func = write_context_data;
@@ -80,7 +82,9 @@ class CompilationRecord {
       const std::span piece(static_cast<const std::byte*>(bytes), size);
       if (self.options_.output_model_write_func)
         return self.options_.output_model_write_func(piece);
-      self.output_.insert(self.output_.end(), piece.begin(), piece.end());
+      const size_t before = self.output_.size();
+      self.output_.resize(before + piece.size());
+      if (!piece.empty()) std::memcpy(self.output_.data() + before, bytes, piece.size());
       return {};
     });
   }

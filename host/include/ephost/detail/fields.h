@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -52,31 +51,26 @@ requires std::is_arithmetic_v<C> &&
 inline void read_field(const char* from, std::string& to) {
   if (from != nullptr) to = from;
 }
-inline void read_field(const char* from, std::filesystem::path& to) {
-  if (from != nullptr) to = from;
-}
-inline void read_field(const char* from, std::optional<std::string>& to) {
-  if (from != nullptr) to = from;
-}
-inline void read_field(uint64_t from, std::optional<uint64_t>& to) {
-  if (from != EPHOST_UNKNOWN) to = from;
-}
-// A version; 0: none.
-inline void read_field(int32_t from, std::optional<int32_t>& to) {
-  if (from != 0) to = from;
-}
 inline void read_field(const ephost_failure& from, Status& to) {
   if (from.code != EPHOST_OK) to = Status(static_cast<StatusCode>(from.code), from.message);
 }
 inline void read_field(const ephost_key_value& from, std::pair<std::string, std::string>& to) {
   to = {from.key, from.value};
 }
+inline void read_field(const ephost_range& from, std::pair<std::string, std::string>& to) {
+  to = {from.minimum, from.maximum};
+}
 inline void read_field(const ephost_abi_versions& from, AbiVersions& to) {
   to = {from.major, from.minor_min, from.minor_max};
 }
-inline void read_field(const ephost_range& from,
-                       std::optional<std::pair<std::string, std::string>>& to) {
-  if (from.minimum != nullptr) to.emplace(from.minimum, from.maximum);
+// What an optional field is where it is not given.
+inline bool is_given(const char* text) { return text != nullptr; }
+inline bool is_given(uint64_t number) { return number != EPHOST_UNKNOWN; }
+inline bool is_given(int32_t version) { return version != 0; }
+inline bool is_given(const ephost_range& range) { return range.minimum != nullptr; }
+template <class C, class T>
+void read_field(const C& from, std::optional<T>& to) {
+  if (is_given(from)) read_field(from, to.emplace());
 }
 template <HasRecord Value>
 void read_field(const typename RecordOf<Value>::C* from, Value& to) {

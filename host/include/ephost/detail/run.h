@@ -1,37 +1,19 @@
-// Arguments of a run for the C API, made without allocating memory in the usual case.
+// The options of a run for the C API, made without allocating memory in the usual case.
 #pragma once
 
 #include <ephost/c_api.h>
 #include <ephost/detail/callbacks.h>
 #include <ephost/types/session.h>
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace ephost::detail {
-
-// An array of pointers whose length is known when it is made; zeroed.
-template <class T>
-class SmallArray {
- public:
-  explicit SmallArray(size_t size) {
-    if (size > few_.size()) many_.resize(size);
-  }
-  [[nodiscard]] T* data() { return many_.empty() ? few_.data() : many_.data(); }
-  T& operator[](size_t i) { return data()[i]; }
-
- private:
-  std::array<T, 8> few_ = {};
-  std::vector<T> many_;
-};
 
 // The options of a run; no record where nothing is set.
 class RunOptionsRecord {
  public:
-  explicit RunOptionsRecord(const RunOptions& options) {
+  explicit RunOptionsRecord(const RunOptions& options) : entries_(options.config_entries) {
     is_set_ = options.cancelled != nullptr || options.deadline || !options.tag.empty() ||
               !options.config_entries.empty() || options.log_severity_level;
     if (!is_set_) return;
@@ -44,7 +26,6 @@ class RunOptionsRecord {
     }
     record_.tag = options.tag.c_str();
     record_.log_severity_level = stated(options.log_severity_level);
-    entries_ = views_of(options.config_entries);
     record_.config_entries = entries_.data();
     record_.config_entry_count = entries_.size();
   }
@@ -53,7 +34,7 @@ class RunOptionsRecord {
  private:
   bool is_set_;
   ephost_run_options record_ = {};
-  std::vector<ephost_key_value> entries_;
+  OptionViews entries_;
 };
 
 }  // namespace ephost::detail

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +16,7 @@ struct CacheItem {
     kTemporary,    // an entry that is being written or removed, or that a dead process left
   };
 
-  std::filesystem::path folder;
+  std::string folder;
   State state = State::kEntry;
   std::string key;     // empty for a temporary one
   uint64_t bytes = 0;  // of its files

@@ -6,12 +6,11 @@
 #include <ephost/status.h>
 #include <ephost/types/cache_use.h>
 #include <ephost/types/fallback.h>
+#include <ephost/types/function.h>
 #include <ephost/types/session_provider.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,12 +21,12 @@ namespace ephost {
 
 // Writes the next bytes to the beginning of `buffer`, which is not empty; returns their number, 0
 // at the end.
-using ReadFunction = std::function<Result<size_t>(std::span<std::byte> buffer)>;
+using ReadFunction = Function<Result<size_t>(std::span<std::byte> buffer)>;
 // Receives the next bytes.
-using WriteFunction = std::function<Status(std::span<const std::byte> bytes)>;
+using WriteFunction = Function<Status(std::span<const std::byte> bytes)>;
 // Receives the whole content of a binary.
 using EpContextDataWriteFunction =
-    std::function<Status(std::string_view file_name, std::span<const std::byte> bytes)>;
+    Function<Status(std::string_view file_name, std::span<const std::byte> bytes)>;
 
 // Location of the data of an initializer in a file beside the model.
 struct ExternalInitializerInfo {
@@ -54,19 +53,19 @@ enum class InitializerLocation {
   kOriginal,
 };
 using GetInitializerLocationFunction =
-    std::function<Result<InitializerLocation>(const InitializerInfo& initializer)>;
+    Function<Result<InitializerLocation>(const InitializerInfo& initializer)>;
 
 // Input and output of compile_model. All functions are called on the thread of compile_model.
 struct ModelCompilationOptions {
   // The model: exactly one of these. The external data of a model in memory is in the folder
   // `session.model_external_initializers_file_folder_path`.
-  std::filesystem::path input_model_path;
+  std::string input_model_path;
   std::span<const std::byte> input_model_buffer;  // borrowed
   ReadFunction input_model_read_func;
 
   // Where the context model goes: at most one of these. If none is set: to `ep.context_file_path`,
   // or to `<model>_ctx.onnx` beside the model.
-  std::filesystem::path output_model_path;
+  std::string output_model_path;
   std::vector<std::byte>* output_model_buffer = nullptr;  // assigned on success
   // Receives the model in pieces of 64 KiB, the last one shorter, once all files are written.
   // compile_model returns its failure unchanged, after it has restored the files.
@@ -76,7 +75,7 @@ struct ModelCompilationOptions {
   std::optional<bool> ep_context_embed_mode;
   // Folder and [model] of these binaries for a model that does not go to a path. Not set: taken
   // from `ep.context_file_path`, without which no binaries can be written.
-  std::filesystem::path ep_context_binary_folder;
+  std::string ep_context_binary_folder;
   std::string ep_context_binary_model_name;
   // Receives these binaries instead of the file system, before the model is written. compile_model
   // returns its failure unchanged. The model has the checksums of what the function receives.
@@ -114,7 +113,7 @@ struct ModelCompilationOptions {
 };
 
 struct CompiledFile {
-  std::filesystem::path path;
+  std::string path;
   uint64_t bytes = 0;
 };
 
@@ -125,7 +124,7 @@ struct CompiledPartition {
 };
 
 struct CompileReport {
-  std::filesystem::path output_path;          // empty if the model did not go to a path
+  std::string output_path;                    // empty if the model did not go to a path
   std::vector<CompiledFile> files;            // in the order of publication, the model last
   std::vector<CompiledPartition> partitions;  // replaced by EPContext nodes
   std::vector<Fallback> fallbacks;            // in the order of the attempts

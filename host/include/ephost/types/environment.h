@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +30,7 @@ enum class Isolation {
 
 struct EnvironmentOptions {
   // Searched first, in this order.
-  std::vector<std::filesystem::path> plugin_directories;
+  std::vector<std::string> plugin_directories;
   // Whether EPHOST_PLUGIN_PATH and the data directories of the user and the system are searched
   // too. The environment is ignored in a privileged process whatever this says.
   bool search_default_directories = true;
@@ -91,8 +90,8 @@ struct InstalledPlugin {
   std::string name;      // e.g. "cpu"; the name of a layer
   std::string vendor;
   std::string version;
-  std::filesystem::path manifest;
-  std::filesystem::path library;
+  std::string manifest;
+  std::string library;
   AbiVersions abi;
   std::vector<DeviceKind> devices;
   std::vector<std::string> context_sources;  // the values of EPContext's `source` that it accepts
@@ -100,13 +99,13 @@ struct InstalledPlugin {
 
 // A directory that was searched for plugins.
 struct SearchedDirectory {
-  std::filesystem::path path;
+  std::string path;
   std::string origin;  // "given", "EPHOST_PLUGIN_PATH", "user", "system", "installed with ephost"
 };
 
 // A manifest that was found and cannot be used.
 struct SkippedPlugin {
-  std::filesystem::path manifest;
+  std::string manifest;
   Status reason;
 };
 
@@ -118,7 +117,7 @@ struct SessionGroupInfo {
   // Partitions of loaded binaries that no session has taken yet.
   std::vector<std::string> waiting_partitions;
   // Context models that the last session will write.
-  std::vector<std::filesystem::path> unwritten_models;
+  std::vector<std::string> unwritten_models;
 };
 
 }  // namespace ephost

@@ -2,10 +2,10 @@
 // them.
 #pragma once
 
+#include <ephost/types/function.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <iterator>
 #include <string_view>
 
 namespace ephost {
@@ -37,6 +37,6 @@ struct LogMessage {
 
 // Called by the thread that has something to say, which may be any, and by several at a time. What
 // it throws is dropped. It may call the host, but a message that this leads to calls it again.
-using LoggingFunction = std::function<void(const LogMessage&)>;
+using LoggingFunction = Function<void(const LogMessage&)>;
 
 }  // namespace ephost

@@ -4,7 +4,6 @@
 #include <ephost/types/session_options.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,13 +31,13 @@ struct SelectedProvider {
   bool is_appended = false;  // not in the file: the CPU provider, which every session has
   std::string provider;      // type name; empty: no plugin is chosen, and so the rest
   std::string version;
-  std::filesystem::path manifest;
-  std::filesystem::path library;
+  std::string manifest;
+  std::string library;
 };
 
 // What the selection makes of an installed plugin.
 struct SelectionVerdict {
-  std::filesystem::path manifest;
+  std::string manifest;
   uint32_t position = 0;  // of its provider in the order of priority, from 1; 0: not chosen
   std::string reason;     // why it is chosen, or not
 };

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,8 +57,13 @@ struct RunOptions {
 
   // Sets a configuration entry; the last one of a key stands.
   RunOptions& add_config_entry(std::string key, std::string value) {
-    std::erase_if(config_entries, [&](const auto& entry) { return entry.first == key; });
-    config_entries.emplace_back(std::move(key), std::move(value));
+    bool is_set = false;
+    for (auto& [known, of] : config_entries) {
+      if (known != key) continue;
+      of = value;
+      is_set = true;
+    }
+    if (!is_set) config_entries.push_back({std::move(key), std::move(value)});
     return *this;
   }
   // Sets the deadline to this time from now on.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <ephost/status.h>
+#include <ephost/types/function.h>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,12 +38,12 @@ struct EpContextData {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
-using EpContextDataReadFunction = std::function<Result<EpContextData>(std::string_view file_name)>;
+using EpContextDataReadFunction = Function<Result<EpContextData>(std::string_view file_name)>;
 
 // How far a provider has come with what it is doing: `fraction` of 0 to 1. The provider "ephost" is
 // the host itself: it names each phase that it begins, with a fraction of 0.
 using ProgressFunction =
-    std::function<void(std::string_view provider, double fraction, std::string_view message)>;
+    Function<void(std::string_view provider, double fraction, std::string_view message)>;
 
 enum class GraphOptimizationLevel { kDisableAll, kBasic, kExtended, kAll };
 enum class ExecutionMode { kSequential, kParallel };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 namespace ephost {
@@ -11,7 +10,7 @@ namespace ephost {
 // A provider, and the library of its plugin.
 struct SessionProvider {
   std::string name;  // e.g. "CPUExecutionProvider"
-  std::filesystem::path library;
+  std::string library;
   // The provider's nodes of the model as it is compiled, in all graphs that the host runs, whether
   // in partitions or alone. A session does not count its specialisations, which have counts of
   // their own; a compilation counts all models that it writes.

@@ -10,6 +10,6 @@ int main() {
     return 1;
   }
   for (const ephost::InstalledPlugin& plugin : environment->plugins()) {
-    std::cout << plugin.manifest.native() << "\n";
+    std::cout << plugin.manifest << "\n";
   }
 }

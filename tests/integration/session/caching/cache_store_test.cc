@@ -428,7 +428,7 @@ TEST_F(CacheStoreSession, CompileModelWritesTheSameFilesFromTheStore) {
     ASSERT_EQ(hit.partitions.size(), direct.partitions.size());
     for (size_t i = 0; i < hit.partitions.size(); ++i) EXPECT_GT(hit.partitions[i].nodes, 0U);
     for (const CompiledFile& file : direct.files) {
-      const auto name = file.path.filename();
+      const auto name = std::filesystem::path(file.path).filename();
       EXPECT_EQ(test::read(dir_ / "hit" / name.string()), test::read(file.path)) << name;
       EXPECT_EQ(test::read(dir_ / "missed" / name.string()), test::read(file.path)) << name;
     }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "host/plan/check/checker.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
