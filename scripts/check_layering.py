@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Checks all includes: modules by the table of host/modules.txt, folders of large modules by having no circles, and
-headers of third parties by the tables below.
+headers of third parties and of the system by the tables below.
 
 Prints every breach and exits with 1 if there is one.
 """
@@ -61,6 +61,43 @@ USERS = {"host/onnx_io": ("host/conformance/", "host/worker/")}
 
 # Headers of host/ that may include a third-party header and be included everywhere: none of its types leaves a call.
 TRANSPARENT = {"host/base/format.h"}
+
+# Files of host/ that may include headers of the system (POSIX, Linux, glibc): those of base, which makes services of
+# them for all other modules, and units that are about one system as a whole, of which a port has its own.
+SYSTEM_UNITS = {
+    "host/base/": "the services",
+    "host/plugin/calls/call.h": "the end of a thread by unwinding",
+    "host/plugin/calls/crash_handler.cc": "signals of crashes",
+    "host/plugin/calls/exit_guard.cc": "the end of the process",
+    "host/plugin/calls/fault_place.cc": "registers at a crash",
+    "host/plugin/loading/elf_object.cc": "the format of libraries",
+    "host/plugin/loading/elf_summary.cc": "the format of libraries",
+    "host/plugin/loading/guarded_load.cc": "the loader",
+    "host/plugin/loading/held_file.cc": "leases of files",
+    "host/plugin/loading/library.cc": "the loader",
+    "host/plugin/loading/loaded_files.cc": "the loader",
+    "host/plugin/loading/loader_gate.cc": "leases of files",
+    "host/plugin/loading/private_pages.cc": "the segments of libraries",
+    "host/plugin/loading/system_libraries.cc": "the configuration of the loader",
+    "host/worker/process/crash_report.cc": "signals of crashes",
+    "host/worker/process/file_rules.cc": "the sandbox: landlock",
+    "host/worker/process/limits.cc": "limits of resources",
+    "host/worker/process/resource_filter.cc": "the sandbox: seccomp",
+    "host/worker/process/sandbox.cc": "the sandbox",
+    "host/worker/process/system_calls.cc": "the sandbox: seccomp",
+    "host/worker/process/watcher.cc": "waiting for many processes at once",
+    "host/worker/process/worker_main.cc": "the start of a worker",
+    "host/worker/transport/packets.cc": "sockets that pass descriptors",
+    "host/worker/transport/turns.cc": "futexes between processes",
+    "host/session/facade/async_run.cc": "the end of a thread by unwinding",
+    "host/conformance/interface/calls.cc": "the loader",
+    "host/conformance/program/main.cc": "the start of a program, its limits and its heap",
+    "host/conformance/support/kept_libraries.cc": "the loader",
+    "host/conformance/support/process_state.cc": "what a plugin may change in the process",
+    "host/cli/measure/allocation_counter.cc": "the loader",
+    "host/python/extension/gil.h": "the end of a thread by unwinding",
+    "host/python/extension/objects.cc": "forks; sees the public API alone",
+}
 
 # What a plugin may include of ephost.
 SDK_HEADER = re.compile(r"ephost/(plugin_abi\.h|plugin\.hpp|sdk/.+|ext/.+)")
@@ -144,6 +181,29 @@ def third_party(header):
     return next((owner for pattern, owner in OWNERS.items() if re.match(pattern, header)), None)
 
 
+def is_of_system(header):
+    return (header.endswith(".h") and not header.startswith(("host/", "ephost/")) and not STANDARD.fullmatch(header) and
+            not third_party(header))
+
+
+def is_system_unit(file):
+    return any(file == unit or unit.endswith("/") and file.startswith(unit) for unit in SYSTEM_UNITS)
+
+
+def system_breaches(file, headers):
+    for header in headers:
+        if is_of_system(header) and not is_system_unit(file):
+            yield f"{file} includes {header}; base has the services of the system, see host/base/README.md"
+
+
+def stale_units(includes):
+    """Files of SYSTEM_UNITS that include no header of the system."""
+    for unit in SYSTEM_UNITS:
+        if not any(file.startswith(unit) and is_of_system(header)
+                   for file, headers in includes.items() for header in headers):
+            yield f"{unit} includes no header of the system; take it out of SYSTEM_UNITS"
+
+
 def breaches(includes):
     for folder in (path.name for path in (ROOT / "host").iterdir() if path.is_dir()):
         if folder not in ALLOWED and folder != "include":
@@ -156,6 +216,7 @@ def breaches(includes):
             yield from public_breaches(file, headers, includes)
         elif file.startswith("host/") and not file.startswith("host/include/"):
             yield from host_breaches(file, headers)
+            yield from system_breaches(file, headers)
         for header in headers:
             owner = third_party(header)
             if owner in USERS and file.startswith(USERS[owner]):
@@ -175,7 +236,8 @@ def breaches(includes):
 
 
 def main():
-    found = list(breaches(all_includes()))
+    includes = all_includes()
+    found = [*breaches(includes), *stale_units(includes)]
     for breach in found:
         print(f"layering: {breach}")
     print(f"layering: {len(found)} breaches")

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/environment.h"
 #include "host/base/format.h"
 #include "host/base/json_text.h"
 #include "host/base/log_repeats.h"
@@ -33,7 +33,7 @@ template <class Value, size_t kCount>
 Value read_variable(const char* name,
                     const std::array<std::pair<std::string_view, Value>, kCount>& known,
                     Value fallback, std::string& complaint) {
-  const char* const text = ::secure_getenv(name);
+  const char* const text = environment_value(name);
   if (text == nullptr || *text == '\0') return fallback;
   std::vector<std::string_view> names;
   for (const auto& [word, value] : known) {

@@ -233,12 +233,8 @@ Result<SealedMapping> SealedMapping::map(const FileDescriptor& descriptor, size_
 Result<FileDescriptor> SealedMapping::seal(std::string_view name,
                                            std::span<const std::byte> bytes) {
   EPHOST_ASSIGN_OR_RETURN(FileDescriptor memory, create_memfd(name, bytes.size()));
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t written = ::write(memory.get(), bytes.data() + done, bytes.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return memory_error("write", bytes.size());
-    done += static_cast<size_t>(written);
-  }
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!write_all(memory.get(), text)) return memory_error("write", bytes.size());
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
   if (::fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) return memory_error("seal", bytes.size());
   return memory;

@@ -1,5 +1,6 @@
 #include "host/base/system_memory.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <limits>
@@ -12,5 +13,7 @@ uint64_t half_of_physical_memory() {
   if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<uint64_t>::max();
   return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(page_bytes);
 }
+
+void return_freed_memory() { ::malloc_trim(0); }
 
 }  // namespace ephost

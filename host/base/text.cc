@@ -1,5 +1,7 @@
 #include "host/base/text.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -91,6 +93,10 @@ std::optional<std::string_view> nearest_match(std::string_view word,
     }
   }
   return match;
+}
+
+bool fits_pattern(const std::string& pattern, const std::string& text) {
+  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 std::string escape_html(std::string_view text) {

@@ -35,6 +35,9 @@ requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::s
 [[nodiscard]] std::optional<std::string_view> nearest_match(
     std::string_view word, std::span<const std::string_view> candidates);
 
+// Whether the pattern of a shell, with `*`, `?` and `[...]`, fits all of `text`.
+[[nodiscard]] bool fits_pattern(const std::string& pattern, const std::string& text);
+
 // Escapes `text` for the content and the attributes of HTML elements and makes it printable on one
 // line (printable.h).
 [[nodiscard]] std::string escape_html(std::string_view text);

@@ -11,7 +11,7 @@
 
 #include "ephost/status.h"
 #include "host/base/cancellation.h"
-#include "host/base/files/file_system.h"
+#include "host/base/files/file_lock.h"
 
 namespace ephost::context {
 
@@ -25,8 +25,6 @@ struct LockWait {
 
 class FolderLock {
  public:
-  enum class Mode { kShared, kExclusive };
-
   // Takes the exclusive lock, waiting for other holders: FAIL after the timeout,
   // CANCELLED or DEADLINE_EXCEEDED once cancelled. If the file system has no locks, or the folder
   // is writable but not readable, the result holds no lock; publication is then still atomic for
@@ -36,7 +34,8 @@ class FolderLock {
 
   // Takes the lock without waiting; nullopt if another holder excludes it.
   static Result<std::optional<FolderLock>> try_acquire(const std::filesystem::path& folder,
-                                                       Mode mode, const FileSystem& file_system);
+                                                       LockMode mode,
+                                                       const FileSystem& file_system);
 
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
@@ -54,9 +53,7 @@ class FolderLock {
   static Result<FolderLock> open(const std::filesystem::path& folder,
                                  const FileSystem& file_system);
   // Does not wait; false if another holder excludes it.
-  bool lock(Mode mode);
-  // "process 123", as far as the system says.
-  [[nodiscard]] std::string holder() const;
+  bool lock(LockMode mode);
 
   int descriptor_;
   bool held_ = false;

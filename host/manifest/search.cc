@@ -1,14 +1,11 @@
 #include "host/manifest/search.h"
 
-#include <sys/auxv.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "host/base/environment.h"
 #include "host/base/files/containment/contained_path.h"
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
@@ -27,13 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string environment_value(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-// The non-empty elements of a ':'-separated list.
-std::vector<fs::path> split_paths(std::string_view list) {
+// The non-empty elements of a ':'-separated list; none of a null pointer.
+std::vector<fs::path> split_paths(const char* text) {
+  std::string_view list = text == nullptr ? "" : text;
   std::vector<fs::path> paths;
   while (!list.empty()) {
     const size_t end = std::min(list.find(':'), list.size());
@@ -58,23 +51,13 @@ class DirectoryList {
   std::vector<SearchDirectory> directories_;
 };
 
-void add_user_directory(DirectoryList& out_list) {
-  const fs::path data_home = environment_value("XDG_DATA_HOME");
-  const fs::path home = environment_value("HOME");
-  if (data_home.is_absolute()) {
-    out_list.add_data(data_home, SearchOrigin::kUser);
-  } else {
-    out_list.add_data(home / ".local" / "share", SearchOrigin::kUser);
-  }
-}
-
 // Hidden files, what CMake writes beside a plugin that it builds, and what the conformance kit
 // leaves out (NAME.exclusions.yaml).
 bool is_never_a_manifest(std::string_view name) {
   return name.starts_with('.') || name == "CMakeFiles" || name.ends_with(".exclusions.yaml");
 }
 
-using FileIdentity = std::pair<dev_t, ino_t>;
+using FileIdentity = std::pair<uint64_t, uint64_t>;  // device and inode
 
 class Search {
  public:
@@ -91,9 +74,8 @@ class Search {
   }
 
   void read(const fs::path& file) {
-    struct stat info {};
-    const bool exists = ::stat(file.c_str(), &info) == 0;
-    if (exists && !seen_.insert({info.st_dev, info.st_ino}).second) return;
+    const std::optional<FileVersion> version = FileVersion::at(file);
+    if (version && !seen_.insert({version->device, version->inode}).second) return;
     const Result<std::string> text = read_file(file, kMaxYamlBytes);
     if (!text.ok()) return skip(file, text.status(), {});
     const Result<YamlNode> document = parse_yaml(*text, file);
@@ -188,21 +170,19 @@ std::string_view search_origin_name(SearchOrigin origin) {
 }
 
 std::vector<SearchDirectory> search_directories(const SearchRequest& request) {
-  const bool privileged = ::getauxval(AT_SECURE) != 0;
-  const bool use_environment = request.use_environment && !privileged;
   DirectoryList list;
   for (const fs::path& path : request.directories) list.add(path, SearchOrigin::kGiven);
-  if (use_environment) {
+  if (request.use_environment) {
     for (const fs::path& path : split_paths(environment_value("EPHOST_PLUGIN_PATH"))) {
       list.add(path, SearchOrigin::kEnvironment);
     }
   }
   if (request.use_data_directories) {
-    if (use_environment) add_user_directory(list);
-    std::string data_directories;
-    if (use_environment) data_directories = environment_value("XDG_DATA_DIRS");
-    if (data_directories.empty()) data_directories = "/usr/local/share:/usr/share";
-    for (const fs::path& path : split_paths(data_directories)) {
+    if (request.use_environment) list.add_data(user_folder(UserFolder::kData), SearchOrigin::kUser);
+    const char* directories =
+        request.use_environment ? environment_value("XDG_DATA_DIRS") : nullptr;
+    if (directories == nullptr || *directories == '\0') directories = "/usr/local/share:/usr/share";
+    for (const fs::path& path : split_paths(directories)) {
       list.add_data(path, SearchOrigin::kSystem);
     }
   }

@@ -1,10 +1,9 @@
 #include "host/trust/counted_failures.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <system_error>
 
 #include "host/base/files/file.h"
@@ -18,10 +17,11 @@ namespace fs = std::filesystem;
 
 // The version of a file; a file that is not there has one too.
 std::string version_of(const fs::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return "none";
-  return formatted("{}:{}:{}:{}.{:09}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
-                   info.st_mtim.tv_nsec);
+  constexpr int64_t kSecond = 1'000'000'000;
+  const std::optional<FileVersion> version = FileVersion::at(file);
+  if (!version) return "none";
+  return formatted("{}:{}:{}:{}.{:09}", version->device, version->inode, version->size,
+                   version->modified / kSecond, version->modified % kSecond);
 }
 
 }  // namespace

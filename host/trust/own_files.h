@@ -3,12 +3,13 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <sys/types.h>
 
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "host/base/files/private_files.h"
 
 namespace ephost::trust {
 
@@ -25,9 +26,5 @@ enum class Owner { kRoot, kRootOrUser };
 // Replaces the file atomically; it gets this mode whatever the umask is.
 [[nodiscard]] Status write_own_file(const std::filesystem::path& file, std::string_view content,
                                     mode_t mode);
-
-// Creates a file that must not exist. INVALID_ARGUMENT if it does.
-[[nodiscard]] Status create_own_file(const std::filesystem::path& file, std::string_view content,
-                                     mode_t mode);
 
 }  // namespace ephost::trust

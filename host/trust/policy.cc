@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "host/base/environment.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
@@ -99,13 +99,13 @@ Result<MachinePolicy> load_machine_policy(const std::filesystem::path& file, Own
 }
 
 Result<Isolation> isolation_of_environment() {
-  const char* const text = ::secure_getenv("EPHOST_ISOLATION");
+  const char* const text = environment_value("EPHOST_ISOLATION");
   if (text == nullptr || *text == '\0') return Isolation::kNone;
   return manifest::require_isolation(text, "EPHOST_ISOLATION");
 }
 
 Result<SignaturePolicy> policy_of_environment() {
-  const char* const text = ::secure_getenv("EPHOST_SIGNATURES");
+  const char* const text = environment_value("EPHOST_SIGNATURES");
   if (text == nullptr || *text == '\0') return SignaturePolicy::kOff;
   if (const auto policy = parse_signature_policy(text)) return *policy;
   return Status(StatusCode::kInvalidArgument,

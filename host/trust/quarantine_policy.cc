@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <system_error>
 
+#include "host/base/environment.h"
 #include "host/base/files/failure_records.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -47,7 +47,7 @@ QuarantinePolicy strictest(const QuarantinePolicy& one, const QuarantinePolicy& 
 Result<ProcessQuarantine> quarantine_of_process(const MachinePolicy& machine) {
   ProcessQuarantine process;
   std::optional<QuarantinePolicy> stated;
-  const char* const text = ::secure_getenv("EPHOST_QUARANTINE");
+  const char* const text = environment_value("EPHOST_QUARANTINE");
   if (text != nullptr && *text != '\0') {
     EPHOST_ASSIGN_OR_RETURN(stated, parse_quarantine_policy(text, "EPHOST_QUARANTINE"));
     process.origins.emplace_back("EPHOST_QUARANTINE");

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "host/base/environment.h"
 #include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/private_files.h"
@@ -161,13 +161,8 @@ mode_t folder_mode(const fs::path& folder) {
 
 TrustPlaces default_trust_places() {
   TrustPlaces places{.machine = "/etc/ephost/trust"};
-  const char* const config = ::secure_getenv("XDG_CONFIG_HOME");
-  const char* const home = ::secure_getenv("HOME");
-  // The XDG specification requires that relative paths are ignored.
-  if (config != nullptr && fs::path(config).is_absolute()) {
-    places.user = fs::path(config) / "ephost" / "trust";
-  } else if (home != nullptr && fs::path(home).is_absolute()) {
-    places.user = fs::path(home) / ".config" / "ephost" / "trust";
+  if (const fs::path config = user_folder(UserFolder::kConfig); !config.empty()) {
+    places.user = config / "ephost" / "trust";
   }
   return places;
 }

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/file_lock.h"
 #include "host/base/files/temporary_files.h"
 #include "host/base/format.h"
 
@@ -42,8 +42,8 @@ fs::path temporary_name() {
 
 // A temporary file stays locked while its writer lives, which distinguishes it from an abandoned
 // one.
-bool lock_file(int descriptor, const FileSystem& file_system) {
-  return file_system.flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+LockOutcome lock_temporary(int descriptor, const FileSystem& file_system) {
+  return try_lock(descriptor, LockMode::kExclusive, file_system);
 }
 
 Status check_target(const fs::path& path, const FileSystem& file_system) {
@@ -71,7 +71,7 @@ int sync_descriptor(int descriptor, const FileSystem& file_system) {
 }
 
 Status sync_directory(const fs::path& directory, const FileSystem& file_system) {
-  const int descriptor = file_system.open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  const int descriptor = file_system.open_folder(directory.c_str());
   if (descriptor < 0) {
     // A directory may be writable but not readable; such a directory cannot be synced.
     if (errno == EACCES) return Status::ok_status();
@@ -137,7 +137,7 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& fi
     AtomicFile file(path, std::move(temporary), descriptor, file_system);
     // A cleanup in another process may hold the lock, or may have removed the file, before we
     // locked it. On file systems without locks it is never removed.
-    if (!lock_file(descriptor, file_system) && errno == EWOULDBLOCK) continue;
+    if (lock_temporary(descriptor, file_system) == LockOutcome::kHeldElsewhere) continue;
     struct stat info {};
     if (file_system.fstat(descriptor, &info) != 0) return file_error("create", path, errno);
     if (info.st_nlink > 0) return file;
@@ -212,7 +212,7 @@ void for_each_abandoned(const fs::path& directory, const FileSystem& file_system
     const int descriptor =
         file_system.open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0) continue;
-    if (lock_file(descriptor, file_system)) visit(path);
+    if (lock_temporary(descriptor, file_system) == LockOutcome::kTaken) visit(path);
     file_system.close(descriptor);
   }
 }

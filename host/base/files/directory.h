@@ -13,5 +13,7 @@ namespace ephost {
 // end, returns the names read so far and sets `error` to the reason; otherwise clears `error`.
 [[nodiscard]] std::vector<std::string> list_directory(const std::filesystem::path& folder,
                                                       std::error_code& error);
+// The same for an open folder; the names read so far if it cannot be read to its end.
+[[nodiscard]] std::vector<std::string> list_directory(int folder);
 
 }  // namespace ephost

@@ -1,8 +1,6 @@
 #include "host/base/files/failure_records.h"
 
 #include <fcntl.h>
-#include <sys/auxv.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,15 +8,16 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "host/base/environment.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/file_lock.h"
 #include "host/base/files/ownership.h"
 #include "host/base/files/private_files.h"
 #include "host/base/format.h"
@@ -104,12 +103,13 @@ class WriteLock {
     if (descriptor < 0) return file_error("open", path, errno);
     WriteLock lock(descriptor);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK && errno != EINTR) return file_error("lock", path, errno);
+    for (;;) {
+      const LockOutcome outcome = try_lock(descriptor, LockMode::kExclusive, posix_file_system());
+      if (outcome == LockOutcome::kTaken) return lock;
+      if (outcome == LockOutcome::kFailed) return file_error("lock", path, errno);
       if (std::chrono::steady_clock::now() > end) return file_error("lock", path, EWOULDBLOCK);
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    return lock;
   }
 
   WriteLock(WriteLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -145,17 +145,8 @@ std::string program_of_process() {
 }
 
 fs::path FailureRecords::default_file() {
-  const bool privileged = ::getauxval(AT_SECURE) != 0;
-  const auto variable = [&](const char* name) -> fs::path {
-    const char* const value = privileged ? nullptr : std::getenv(name);
-    return value == nullptr || !fs::path(value).is_absolute() ? fs::path() : fs::path(value);
-  };
-  if (const fs::path state = variable("XDG_STATE_HOME"); !state.empty()) {
-    return state / "ephost" / "failures";
-  }
-  if (::geteuid() == 0) return "/var/lib/ephost/failures";
-  const fs::path home = variable("HOME");
-  return home.empty() ? fs::path() : home / ".local" / "state" / "ephost" / "failures";
+  const fs::path state = user_folder(UserFolder::kState);
+  return state.empty() ? state : state / "ephost" / "failures";
 }
 
 FailureRecords::Content FailureRecords::read() const {

@@ -46,6 +46,10 @@ class HeldSignal {
 
 }  // namespace
 
+int FileSystem::open_folder(const char* path) const {
+  return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
 int PosixFileSystem::open(const char* path, int flags, mode_t mode) const {
   return ::open(path, flags, mode);
 }

@@ -48,6 +48,9 @@ class FileSystem {
   // Maps the first `size` bytes for reading with MAP_PRIVATE; returns MAP_FAILED on failure.
   virtual void* mmap(size_t size, int descriptor) const = 0;
   virtual int munmap(void* address, size_t size) const = 0;
+
+  // Opens a folder, to be locked or synced; follows links.
+  [[nodiscard]] int open_folder(const char* path) const;
 };
 
 // The real system calls; tests override single slots.

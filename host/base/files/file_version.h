@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 
 struct stat;
 
@@ -27,6 +29,8 @@ struct FileVersion {
   }
   // The version that `info`, which must have been queried just now, describes.
   [[nodiscard]] static FileVersion of(const struct ::stat& info);
+  // That of the file that the path leads to now; nothing if it leads to none.
+  [[nodiscard]] static std::optional<FileVersion> at(const std::filesystem::path& path);
 };
 
 }  // namespace ephost

@@ -3,12 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "host/base/environment.h"
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/mapped_pages.h"
@@ -54,9 +54,8 @@ std::optional<MappedRange> recordable_range(std::span<const std::byte> bytes) {
 KnownChecksums::KnownChecksums(fs::path folder) : folder_(std::move(folder)) {}
 
 fs::path KnownChecksums::default_folder() {
-  const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
-  const fs::path folder = runtime == nullptr ? fs::path() : fs::path(runtime);
-  return folder.is_absolute() ? folder / "ephost" / "checksums" : fs::path();
+  const fs::path runtime = environment_folder("XDG_RUNTIME_DIR");
+  return runtime.empty() ? runtime : runtime / "ephost" / "checksums";
 }
 
 bool KnownChecksums::is_safe() const {

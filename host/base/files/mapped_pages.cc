@@ -65,13 +65,6 @@ SharedRegionPtr share(uintptr_t begin, const Mapping& mapping) {
   return SharedRegions::add(bytes, std::move(file), 0, SharedAccess::kRead);
 }
 
-// The version of the file that the name leads to.
-std::optional<FileVersion> version_at(const std::filesystem::path& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileVersion::of(info);
-}
-
 }  // namespace
 
 FileVersion FileVersion::of(const struct stat& info) {
@@ -82,6 +75,12 @@ FileVersion FileVersion::of(const struct stat& info) {
           .modified = nanoseconds(info.st_mtim),
           .changed = nanoseconds(info.st_ctim),
           .opened = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+}
+
+std::optional<FileVersion> FileVersion::at(const std::filesystem::path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return of(info);
 }
 
 void add_mapping(std::span<const std::byte> bytes, const FileVersion& file,
@@ -104,7 +103,7 @@ std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes) {
 }
 
 bool OpenedFile::is_there() const {
-  const std::optional<FileVersion> now = version_at(path);
+  const std::optional<FileVersion> now = FileVersion::at(path);
   return now && now->is_same(version);
 }
 
@@ -118,7 +117,7 @@ std::optional<OpenedFile> find_mapped_file(std::span<const std::byte> bytes) {
 Status check_unchanged(std::span<const std::byte> bytes) {
   const std::optional<OpenedFile> opened = find_mapped_file(bytes);
   if (!opened) return Status::ok_status();
-  const std::optional<FileVersion> now = version_at(opened->path);
+  const std::optional<FileVersion> now = FileVersion::at(opened->path);
   const FileVersion& then = opened->version;
   const bool is_this_file = now && now->device == then.device && now->inode == then.inode;
   return is_this_file && !now->is_same(then) ? changed_meanwhile(opened->path)

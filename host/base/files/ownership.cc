@@ -1,7 +1,6 @@
 #include "host/base/files/ownership.h"
 
 #include <pwd.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <string>
@@ -17,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "host/base/environment.h"
 #include "host/base/files/file_error.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -78,9 +77,8 @@ bool others_may_write(const struct stat& info, const ReadList& read_list) {
   return has_writer(list, size);
 }
 
-bool has_trusted_owner(const struct stat& info, TrustedOwners owners) {
-  return info.st_uid == 0 ||
-         (owners == TrustedOwners::kRootAndThisUser && info.st_uid == ::geteuid());
+bool is_trusted(uid_t owner, TrustedOwners owners) {
+  return owner == 0 || (owners == TrustedOwners::kRootAndThisUser && owner == ::geteuid());
 }
 
 std::string_view kind_of(const struct stat& info) {
@@ -128,7 +126,7 @@ class Walk {
       rest_.clear();
       return errno == ENOENT || errno == ENOTDIR ? Status() : file_error("examine", next, errno);
     }
-    if (!has_trusted_owner(info, owners_)) {
+    if (!is_trusted(info.st_uid, owners_)) {
       return refusal(next, info,
                      owners_ == TrustedOwners::kRootAlone
                          ? "can be changed by somebody other than root"
@@ -177,15 +175,28 @@ Status check_ownership(const fs::path& path, FilesBeside beside, TrustedOwners o
 bool can_be_written_by_others(int descriptor) {
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) return true;
-  if (!has_trusted_owner(info, TrustedOwners::kRootAndThisUser)) return true;
+  if (!is_trusted(info.st_uid, TrustedOwners::kRootAndThisUser)) return true;
   return others_may_write(info, [&](void* buffer, size_t size) {
     return ::fgetxattr(descriptor, kAccessList, buffer, size);
   });
 }
 
+bool FileRights::belongs_to(TrustedOwners owners) const { return is_trusted(owner, owners); }
+
+std::optional<FileRights> rights_of(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileRights{info.st_uid, info.st_mode & 07777};
+}
+
+std::optional<FileRights> rights_of(int descriptor) {
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) return std::nullopt;
+  return FileRights{info.st_uid, info.st_mode & 07777};
+}
+
 Status check_writers(const fs::path& path, FilesBeside beside) {
-  const bool privileged = ::getauxval(AT_SECURE) != 0;
-  const char* const allowed = privileged ? nullptr : std::getenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+  const char* const allowed = environment_value("EPHOST_ALLOW_WRITABLE_PLUGINS");
   if (allowed != nullptr && std::string_view(allowed) == "1") return {};
   Status status = check_ownership(path, beside);
   if (status.code() != StatusCode::kInvalidArgument) return status;

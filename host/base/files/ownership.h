@@ -4,7 +4,9 @@
 
 #include <ephost/status.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace ephost {
 
@@ -29,6 +31,19 @@ enum class TrustedOwners { kRootAndThisUser, kRootAlone };
 
 // The same for an open file alone, whatever leads to it. True also where that cannot be found out.
 [[nodiscard]] bool can_be_written_by_others(int descriptor);
+
+// Owner and mode of a file or folder.
+struct FileRights {
+  uint32_t owner = 0;
+  uint32_t mode = 0;  // without the kind of file
+
+  [[nodiscard]] bool belongs_to(TrustedOwners owners) const;
+  // Leaves access control lists out of account.
+  [[nodiscard]] bool others_may_write() const { return (mode & 022) != 0; }
+};
+// Nothing, with errno set, if that cannot be found out.
+[[nodiscard]] std::optional<FileRights> rights_of(const std::filesystem::path& path);
+[[nodiscard]] std::optional<FileRights> rights_of(int descriptor);
 
 // check_ownership with a message that also says what to do. The environment variable
 // EPHOST_ALLOW_WRITABLE_PLUGINS, set to 1, allows everything; a privileged process ignores it.

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <string_view>
 
 #include "host/base/files/file_system.h"
 
@@ -18,6 +19,11 @@ class PrivateFileSystem : public PosixFileSystem {
   int open(const char* path, int flags, mode_t mode) const override;
 };
 [[nodiscard]] const FileSystem& private_file_system();
+
+// Creates a file of this content that must not exist, with `mode` without the bits of the umask,
+// and syncs it. INVALID_ARGUMENT if something is there; after any other failure nothing is.
+[[nodiscard]] Status create_file(const std::filesystem::path& file, std::string_view content,
+                                 mode_t mode);
 
 // Makes `folder` and those above it that do not exist, each with `mode` without the bits of the
 // umask.

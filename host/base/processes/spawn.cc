@@ -67,7 +67,7 @@ class SpawnCall {
 
   // 0, or the error.
   int start(const std::filesystem::path& program, char* const* arguments, char* const* environment,
-            pid_t& pid) const {
+            ProcessId& pid) const {
     return ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, arguments, environment);
   }
 
@@ -87,14 +87,14 @@ std::vector<char*> null_terminated(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-Result<pid_t> spawn(const SpawnPlan& plan) {
+Result<ProcessId> spawn(const SpawnPlan& plan) {
   SpawnCall call(plan.leads_group);
   if (const int error = call.pass_descriptors(plan.descriptors); error != 0)
     return spawn_failure(plan, error);
   if (!plan.folder.empty()) call.work_in(plan.folder);
   const std::vector<char*> arguments = null_terminated(plan.arguments);
   const std::vector<char*> environment = null_terminated(plan.environment);
-  pid_t pid = 0;
+  ProcessId pid = 0;
   const int error = call.start(plan.program, arguments.data(),
                                plan.environment.empty() ? environ : environment.data(), pid);
   if (error != 0) return spawn_failure(plan, error);

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <sys/types.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "host/base/processes/process.h"
 
 namespace ephost {
 
@@ -29,6 +30,6 @@ struct SpawnPlan {
 
 // The id of the child, which has all signals unblocked and at their defaults. NO_SUCHFILE if the
 // program does not exist, FAIL if it cannot be started.
-[[nodiscard]] Result<pid_t> spawn(const SpawnPlan& plan);
+[[nodiscard]] Result<ProcessId> spawn(const SpawnPlan& plan);
 
 }  // namespace ephost

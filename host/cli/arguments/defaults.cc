@@ -1,13 +1,11 @@
 #include "host/cli/arguments/defaults.h"
 
-#include <sys/auxv.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "host/base/environment.h"
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
@@ -17,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Null if the variable is not set, or must not be looked at.
-const char* environment_value(const char* name) {
-  return ::getauxval(AT_SECURE) != 0 ? nullptr : std::getenv(name);
-}
-
 // The XDG specification requires that relative paths are ignored.
 void add_folder(const fs::path& folder, std::string_view origin, std::vector<SelectionFile>& out) {
   if (folder.is_absolute()) out.push_back({folder / "ephost" / "selection.yaml", origin});
@@ -30,13 +23,7 @@ void add_folder(const fs::path& folder, std::string_view origin, std::vector<Sel
 // Where selections may be, from the user's to the system's.
 std::vector<SelectionFile> places() {
   std::vector<SelectionFile> places;
-  const char* const user = environment_value("XDG_CONFIG_HOME");
-  const char* const home = environment_value("HOME");
-  if (user != nullptr && fs::path(user).is_absolute()) {
-    add_folder(user, "user", places);
-  } else if (home != nullptr) {
-    add_folder(fs::path(home) / ".config", "user", places);
-  }
+  add_folder(user_folder(UserFolder::kConfig), "user", places);
   const char* const stated = environment_value("XDG_CONFIG_DIRS");
   std::string_view folders = stated == nullptr ? "" : stated;
   if (folders.empty()) folders = "/etc/xdg";

@@ -1,6 +1,5 @@
 // `ephost config list`: every configuration entry with its meaning and its default.
 #include <ephost/session_options.h>
-#include <fnmatch.h>
 
 #include <memory>
 #include <string>
@@ -40,7 +39,7 @@ Entries matching(const Entries& known, const std::string& pattern) {
   Entries same;
   Entries similar;
   for (const ConfigEntryDescription& entry : known) {
-    const bool fits = ::fnmatch(pattern.c_str(), entry.key.c_str(), 0) == 0;
+    const bool fits = fits_pattern(pattern, entry.key);
     if (entry.key == pattern) same.push_back(entry);
     if (fits || entry.key.find(pattern) != std::string::npos) similar.push_back(entry);
   }

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/arguments/flags.h"
@@ -12,7 +13,6 @@
 #include "host/cli/report/output.h"
 #include "host/cli/shell/command.h"
 #include "host/cli/signing/passphrase.h"
-#include "host/trust/own_files.h"
 #include "host/trust/secret_key.h"
 
 namespace ephost::cli {
@@ -56,9 +56,9 @@ Result<int> run(const KeygenFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const std::string passphrase, choose_passphrase(flags));
   EPHOST_ASSIGN_OR_RETURN(const trust::SecretKey key, trust::SecretKey::generate());
   EPHOST_ASSIGN_OR_RETURN(const std::string secret, key.to_text(passphrase));
-  EPHOST_RETURN_IF_ERROR(trust::create_own_file(secret_file, secret, 0600));
+  EPHOST_RETURN_IF_ERROR(create_file(secret_file, secret, 0600));
   const trust::PublicKey public_key = key.public_key();
-  EPHOST_RETURN_IF_ERROR(trust::create_own_file(public_file, trust::to_text(public_key), 0644));
+  EPHOST_RETURN_IF_ERROR(create_file(public_file, trust::to_text(public_key), 0644));
   const std::string id = trust::to_text(public_key.id);
   if (flags.report.json()) {
     print(to_text(Json{{"id", id},

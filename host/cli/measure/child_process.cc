@@ -1,23 +1,21 @@
 #include "host/cli/measure/child_process.h"
 
 #include <ephost/plugin_exit.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "host/base/format.h"
 #include "host/base/processes/pipe.h"
+#include "host/base/processes/process.h"
 #include "host/cli/report/activity.h"
 
 namespace ephost::cli {
 namespace {
 
-[[noreturn]] void work_and_exit(const std::function<Result<Json>()>& work, int output) {
+// In the child: the status with which it exits.
+int work_and_answer(const std::function<Result<Json>()>& work, int output) {
   guard_against_plugin_exit(EXIT_FAILURE);
   Json answer;
   const Result<Json> result = work();
@@ -27,24 +25,14 @@ namespace {
     answer.set("code", static_cast<int>(result.status().code()));
     answer.set("message", result.status().message());
   }
-  const std::string text = answer.dump();
-  const char* data = text.data();
-  for (size_t left = text.size(); left > 0;) {
-    const ssize_t written = ::write(output, data, left);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) ::_exit(EXIT_FAILURE);
-    data += written;
-    left -= static_cast<size_t>(written);
-  }
-  ::_exit(EXIT_SUCCESS);
+  return write_all(output, answer.dump()) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 std::string read_to_end(int input) {
   std::string text;
   std::array<char, 4096> buffer{};
   for (;;) {
-    const ssize_t count = ::read(input, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ptrdiff_t count = read_some(input, buffer);
     if (count <= 0) return text;
     text.append(buffer.data(), static_cast<size_t>(count));
   }
@@ -54,26 +42,19 @@ std::string read_to_end(int input) {
 
 Result<Json> in_child(const std::string& activity, const std::function<Result<Json>()>& work) {
   EPHOST_ASSIGN_OR_RETURN(Pipe pipe, make_pipe());
-  const pid_t child = ::fork();
-  if (child == 0) {
-    pipe.read_end.reset();
-    work_and_exit(work, pipe.write_end.get());
-  }
-  if (child < 0) {
-    return Status(StatusCode::kFail,
-                  formatted("cannot start a child process: {}", std::strerror(errno)));
-  }
+  EPHOST_ASSIGN_OR_RETURN(const ProcessId child, fork_process([&] {
+                            pipe.read_end.reset();
+                            return work_and_answer(work, pipe.write_end.get());
+                          }));
   pipe.write_end.reset();
   const Activity line(activity, !activity.empty());
   const std::string text = read_to_end(pipe.read_end.get());
-  int state = 0;
-  while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
-  }
+  const ProcessEnd end = wait_for_end(child);
   const Json answer = Json::parse(text);
-  if (answer.is_null() || !WIFEXITED(state) || WEXITSTATUS(state) != EXIT_SUCCESS) {
+  if (answer.is_null() || !end.is_success()) {
     return Status(StatusCode::kFail,
-                  WIFSIGNALED(state)
-                      ? formatted("the child process was ended by signal {}", WTERMSIG(state))
+                  end.signal != 0
+                      ? formatted("the child process was ended by signal {}", end.signal)
                       : std::string("the child process ended without an answer"));
   }
   const Json code = answer.member("code");

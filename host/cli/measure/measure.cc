@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "host/base/files/temporary_folder.h"
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
 #include "host/cli/measure/peak_memory.h"
 #include "host/cli/measure/statistics.h"
-#include "host/cli/measure/temporary_folder.h"
 #include "host/cli/options/options.h"
 #include "host/cli/report/report.h"
 

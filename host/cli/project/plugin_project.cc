@@ -8,10 +8,10 @@
 
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
+#include "host/base/files/temporary_folder.h"
 #include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"
-#include "host/cli/measure/temporary_folder.h"
 
 namespace ephost::cli {
 namespace {

@@ -1,7 +1,5 @@
 #include "host/cli/report/activity.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +7,7 @@
 
 #include "host/base/format.h"
 #include "host/base/log.h"
+#include "host/base/terminal.h"
 #include "host/cli/report/output.h"
 
 namespace ephost::cli {
@@ -24,7 +23,7 @@ constexpr const char* kClearLine = "\r\x1b[K";
 }  // namespace
 
 Activity::Activity(std::string what, bool enabled) : what_(std::move(what)) {
-  if (enabled && ::isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { show(); });
+  if (enabled && is_terminal(kStandardError)) thread_ = std::thread([this] { show(); });
 }
 
 Activity::~Activity() {

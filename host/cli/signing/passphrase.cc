@@ -1,14 +1,11 @@
 #include "host/cli/signing/passphrase.h"
 
-#include <fcntl.h>
-#include <termios.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <string_view>
 #include <system_error>
 
 #include "host/base/format.h"
+#include "host/base/terminal.h"
 
 namespace ephost::cli {
 namespace {
@@ -19,8 +16,7 @@ Result<std::string> read_line(int descriptor, std::string_view source) {
   std::string line;
   for (;;) {
     char one = 0;
-    const ssize_t count = ::read(descriptor, &one, 1);
-    if (count < 0 && errno == EINTR) continue;
+    const ptrdiff_t count = read_some(descriptor, {&one, 1});
     if (count < 0) {
       return Status(StatusCode::kInvalidArgument,
                     formatted("the passphrase cannot be read from {}: {}", source,
@@ -34,35 +30,6 @@ Result<std::string> read_line(int descriptor, std::string_view source) {
     line += one;
   }
 }
-
-// The terminal of the process, which shows nothing of what is typed while this lives.
-class QuietTerminal {
- public:
-  QuietTerminal() : descriptor_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    if (descriptor_ < 0 || ::tcgetattr(descriptor_, &before_) != 0) return;
-    termios quiet = before_;
-    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    is_quiet_ = ::tcsetattr(descriptor_, TCSAFLUSH, &quiet) == 0;
-  }
-  QuietTerminal(const QuietTerminal&) = delete;
-  QuietTerminal& operator=(const QuietTerminal&) = delete;
-  ~QuietTerminal() {
-    if (is_quiet_) ::tcsetattr(descriptor_, TCSAFLUSH, &before_);
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-
-  [[nodiscard]] bool is_quiet() const { return is_quiet_; }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-  void show(std::string_view text) const {
-    // A prompt that cannot be shown does not prevent typing.
-    [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
-  }
-
- private:
-  int descriptor_;
-  termios before_ = {};
-  bool is_quiet_ = false;
-};
 
 }  // namespace
 

@@ -1,14 +1,8 @@
 #include "host/cli/validate/child.h"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -26,8 +20,7 @@ void drain(FileDescriptor& descriptor, BoundedText& text) {
   std::array<char, 65536> buffer{};
   // A process that never stops writing must not keep the others waiting.
   for (int round = 0; descriptor.is_open() && round < 64; ++round) {
-    const ssize_t count = ::read(descriptor.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ptrdiff_t count = read_some(descriptor.get(), buffer);
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) {
       descriptor.reset();
@@ -35,14 +28,6 @@ void drain(FileDescriptor& descriptor, BoundedText& text) {
     }
     text.append({buffer.data(), static_cast<size_t>(count)});
   }
-}
-
-// The children of this process, as far as its first thread has started them or they were adopted.
-std::vector<pid_t> children() {
-  std::ifstream list(formatted("/proc/self/task/{}/children", ::getpid()));
-  std::vector<pid_t> found;
-  for (pid_t child = 0; list >> child;) found.push_back(child);
-  return found;
 }
 
 }  // namespace
@@ -73,8 +58,8 @@ Result<Child> Child::start(std::vector<std::string> argv, const std::filesystem:
   EPHOST_RETURN_IF_ERROR(set_nonblocking(child.output_));
   EPHOST_RETURN_IF_ERROR(set_nonblocking(child.answer_));
   SpawnPlan plan = {.program = argv.front(), .arguments = std::move(argv), .folder = folder};
-  plan.descriptors = {{output.write_end.get(), STDOUT_FILENO},
-                      {output.write_end.get(), STDERR_FILENO},
+  plan.descriptors = {{output.write_end.get(), kStandardOutput},
+                      {output.write_end.get(), kStandardError},
                       {answer.write_end.get(), kAnswer}};
   EPHOST_ASSIGN_OR_RETURN(child.pid_, spawn(plan));
   child.start_ = Clock::now();
@@ -94,16 +79,15 @@ Child::Child(Child&& other) noexcept
 
 Child::~Child() {
   if (pid_ > 0) {
-    ::kill(-pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    kill_group(pid_);
+    wait_for_end(pid_);
     end_group();
   }
 }
 
-void Child::watch(std::vector<pollfd>& watched) const {
-  if (output_.is_open()) watched.push_back({output_.get(), POLLIN, 0});
-  if (answer_.is_open()) watched.push_back({answer_.get(), POLLIN, 0});
+void Child::watch(std::vector<int>& watched) const {
+  if (output_.is_open()) watched.push_back(output_.get());
+  if (answer_.is_open()) watched.push_back(answer_.get());
 }
 
 void Child::read_all() {
@@ -115,37 +99,31 @@ std::optional<ChildEnd> Child::update() {
   read_all();
   if (!is_late_ && Clock::now() >= end_) {
     is_late_ = true;
-    ::kill(-pid_, SIGKILL);
+    kill_group(pid_);
   }
-  int state = 0;
-  const pid_t ended = ::waitpid(pid_, &state, is_late_ ? 0 : WNOHANG);
-  if (ended != pid_) return std::nullopt;
-  return finish(state);
+  const std::optional<ProcessEnd> end = is_late_ ? wait_for_end(pid_) : end_so_far(pid_);
+  if (!end) return std::nullopt;
+  return finish(*end);
 }
 
 // Kills what is left of the process group; whether there was anything.
 bool Child::end_group() {
-  const auto is_empty = [this] {
-    while (::waitpid(-pid_, nullptr, WNOHANG) > 0) {
-    }
-    return ::kill(-pid_, 0) != 0;
-  };
   // Those that are about to end need not be killed.
-  for (int i = 0; i < 20 && !is_empty(); ++i) {
+  for (int i = 0; i < 20 && !is_group_empty(pid_); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (is_empty()) return false;
-  ::kill(-pid_, SIGKILL);
-  for (int i = 0; i < 400 && !is_empty(); ++i) {
+  if (is_group_empty(pid_)) return false;
+  kill_group(pid_);
+  for (int i = 0; i < 400 && !is_group_empty(pid_); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
 }
 
-ChildEnd Child::finish(int state) {
+ChildEnd Child::finish(const ProcessEnd& process) {
   ChildEnd end;
   end.duration = Clock::now() - start_;
-  end.state = state;
+  end.process = process;
   end.is_late = is_late_;
   end.left_processes = end_group();
   read_all();
@@ -155,17 +133,17 @@ ChildEnd Child::finish(int state) {
   return end;
 }
 
-OrphanKeeper::OrphanKeeper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+OrphanKeeper::OrphanKeeper() { set_adopts_orphans(true); }
 
 OrphanKeeper::~OrphanKeeper() {
   // Each round ends those that the round before has orphaned.
   for (int round = 0; round < 100; ++round) {
-    const std::vector<pid_t> left = children();
+    const std::vector<ProcessId> left = child_processes();
     if (left.empty()) break;
-    for (const pid_t child : left) ::kill(child, SIGKILL);
-    for (const pid_t child : left) ::waitpid(child, nullptr, 0);
+    for (const ProcessId child : left) kill_process(child);
+    for (const ProcessId child : left) wait_for_end(child);
   }
-  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  set_adopts_orphans(false);
 }
 
 }  // namespace ephost::cli

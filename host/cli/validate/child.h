@@ -3,8 +3,6 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <poll.h>
-#include <sys/types.h>
 
 #include <chrono>
 #include <filesystem>
@@ -13,12 +11,13 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
+#include "host/base/processes/process.h"
 
 namespace ephost::cli {
 
 // How a process ended.
 struct ChildEnd {
-  int state = 0;                // of waitpid
+  ProcessEnd process;
   bool is_late = false;         // its deadline passed, and it was killed
   bool left_processes = false;  // some that it started were still there, and were killed
   std::string answer;           // what it wrote to descriptor 3
@@ -52,17 +51,17 @@ class Child {
   ~Child();
 
   // The descriptors to be polled before `update`.
-  void watch(std::vector<pollfd>& watched) const;
+  void watch(std::vector<int>& watched) const;
   // Reads what there is. The end, once the process has ended or its deadline has passed.
   [[nodiscard]] std::optional<ChildEnd> update();
 
  private:
   Child() = default;
   void read_all();
-  [[nodiscard]] ChildEnd finish(int state);
+  [[nodiscard]] ChildEnd finish(const ProcessEnd& process);
   bool end_group();
 
-  pid_t pid_ = -1;  // -1: ended, or moved away
+  ProcessId pid_ = -1;  // -1: ended, or moved away
   FileDescriptor output_;
   FileDescriptor answer_;
   Clock::time_point start_;

@@ -1,16 +1,13 @@
 #include "host/cli/validate/harness.h"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <optional>
 
+#include "host/base/files/temporary_folder.h"
 #include "host/base/format.h"
-#include "host/cli/measure/temporary_folder.h"
+#include "host/base/processes/waiting.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/validate/child.h"
@@ -38,12 +35,11 @@ std::string ending_problem(const KitCheck& check, const ChildEnd& end, bool has_
   if (end.is_late) {
     return formatted("the check was still busy after {} s, and was ended", check.deadline.count());
   }
-  if (WIFSIGNALED(end.state)) {
-    const int signal = WTERMSIG(end.state);
-    return formatted("the process ended by signal {} ({})", signal, ::strsignal(signal));
+  if (end.process.signal != 0) {
+    return "the process ended by " + signal_text(end.process.signal);
   }
-  if (WEXITSTATUS(end.state) == 0 && has_answer) return {};
-  return formatted("the process ended with status {}{}", WEXITSTATUS(end.state),
+  if (end.process.is_success() && has_answer) return {};
+  return formatted("the process ended with status {}{}", end.process.status,
                    has_answer ? " after the check" : " in the middle of the check");
 }
 
@@ -129,9 +125,9 @@ class Harness {
   }
 
   void wait_a_little() const {
-    std::vector<pollfd> watched;
+    std::vector<int> watched;
     for (const RunningCheck& one : running_) one.child.watch(watched);
-    ::poll(watched.data(), watched.size(), 5);
+    wait_a_moment(watched, std::chrono::milliseconds(5));
   }
 
   void collect() {

@@ -1,6 +1,4 @@
 // Runs and sessions of several threads, compared with those of one thread.
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -52,7 +50,8 @@ class Shaker {
   Shaker()
       : thread_([this] {
           for (uint64_t turn = 0; !is_over_; ++turn) {
-            for (uint64_t spin = turn % 61 * 40; spin > 0 && !is_over_; --spin) ::sched_yield();
+            for (uint64_t spin = turn % 61 * 40; spin > 0 && !is_over_; --spin)
+              std::this_thread::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(turn % 7 * 30));
           }
         }) {}

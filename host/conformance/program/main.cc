@@ -1,23 +1,20 @@
 // ephost-conformance: runs one check of the kit, or one part of a check, and says on a descriptor
 // what came out. `ephost validate` starts it; README.md of the folder above describes its command
 // line.
-#include <fcntl.h>
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <thread>
 
 #include "host/base/format.h"
+#include "host/base/processes/process.h"
 #include "host/base/text.h"
 #include "host/conformance/kit/checks.h"
 #include "host/conformance/kit/subject_arguments.h"
@@ -43,40 +40,23 @@ Status unknown(std::string_view what, std::string_view name) {
   return Status(StatusCode::kInvalidArgument, formatted("there is no {} {}", what, quote(name)));
 }
 
-// What the plugin has started and not ended, directly or by processes that have ended since.
-std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", ignored)) {
-    std::ifstream list(thread.path() / "children");
-    for (pid_t child = 0; list >> child;) found.push_back(child);
-  }
-  return found;
-}
-
-// Whether there are children that do not end by themselves. A process group does not tell: a
-// process that calls setsid leaves it.
+// Whether there are processes that the plugin has started, directly or by others that have ended
+// since, and that do not end by themselves. A process group does not tell: a process that calls
+// setsid leaves it.
 bool has_left_processes() {
   for (int i = 0; i < 40; ++i) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    if (children().empty()) return false;
+    reap_children();
+    if (child_processes().empty()) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  for (const pid_t child : children()) ::kill(child, SIGKILL);
+  for (const ProcessId child : child_processes()) kill_process(child);
   return true;
 }
 
 // Writes to the descriptor of --answer, or else to standard output.
 int answer(int descriptor, std::string_view text) {
-  if (descriptor < 0) descriptor = STDOUT_FILENO;
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return EXIT_FAILURE;
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  return EXIT_SUCCESS;
+  if (descriptor < 0) descriptor = kStandardOutput;
+  return write_all(descriptor, text) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // Folders with the plugins that were installed with this program, which lies in ephost/ of the
@@ -184,7 +164,7 @@ int main(int argc, char** argv) {
   // Nothing stays behind when the command is killed, and a crash leaves no core file.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Processes that a plugin leaves behind become children of this one, wherever they go.
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ephost::set_adopts_orphans(true);
   const rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGPIPE, SIG_IGN);

@@ -16,12 +16,13 @@
 #include <iterator>
 #include <sstream>
 
+#include "host/base/environment.h"
 #include "host/base/files/directory.h"
 #include "host/base/format.h"
+#include "host/base/processes/process.h"
+#include "host/base/system_memory.h"
 #include "host/base/text.h"
 #include "host/plugin/calls/floating_point.h"
-
-extern char** environ;  // NOLINT
 
 namespace ephost::conformance {
 namespace {
@@ -81,10 +82,7 @@ std::string file_mask_text() {
 }
 
 std::string environment_text() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    entries.emplace_back(*entry);
-  }
+  std::vector<std::string> entries = environment_entries();
   std::ranges::sort(entries);
   return join(entries, "\n");
 }
@@ -152,7 +150,7 @@ ProcessState ProcessState::everything() {
   ProcessState state = settings();
   state.values_["the number of threads"] = std::to_string(names_in("/proc/self/task").size());
   state.values_["the child processes"] =
-      file_text(formatted("/proc/self/task/{}/children", ::getpid()).c_str());
+      file_text(formatted("/proc/self/task/{}/children", this_process()).c_str());
   state.values_["the open descriptors"] = descriptors_text();
   state.values_["the files in the working directory"] = files_text();
   return state;
@@ -179,7 +177,7 @@ void judge_state(const ProcessState& before, const ProcessState& after, const st
 }
 
 ResourceCounts ResourceCounts::now() {
-  ::malloc_trim(0);
+  return_freed_memory();
   ResourceCounts counts;
   counts.descriptors = names_in("/proc/self/fd").size();
   counts.threads = names_in("/proc/self/task").size();

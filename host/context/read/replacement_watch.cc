@@ -1,21 +1,18 @@
 #include "host/context/read/replacement_watch.h"
 
-#include <sys/stat.h>
-
 #include <utility>
 
-#include "host/base/files/mapped_pages.h"
+#include "host/base/files/file_version.h"
 #include "host/context/write/output_files.h"
 
 namespace ephost::context {
 
 std::optional<ReplacementWatch::State> ReplacementWatch::state_of(
     const std::filesystem::path& path) {
-  struct stat info {};
-  if (path.empty() || ::stat(path.c_str(), &info) != 0) return std::nullopt;
-  const FileVersion version = FileVersion::of(info);
-  return State{static_cast<int64_t>(version.device), static_cast<int64_t>(version.inode),
-               version.modified, version.changed};
+  const std::optional<FileVersion> version = path.empty() ? std::nullopt : FileVersion::at(path);
+  if (!version) return std::nullopt;
+  return State{static_cast<int64_t>(version->device), static_cast<int64_t>(version->inode),
+               version->modified, version->changed};
 }
 
 ReplacementWatch::ReplacementWatch(std::filesystem::path model_path)

@@ -1,8 +1,5 @@
 #include "host/context/store/cache_folder.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -13,6 +10,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
 #include "host/base/format.h"
+#include "host/base/processes/process.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_key.h"
 #include "host/context/store/owned_folder.h"
@@ -38,9 +36,9 @@ uint64_t bytes_in(const fs::path& folder) {
     const fs::path path = folder / name;
     const fs::file_type type = fs::symlink_status(path, ignored).type();
     if (type == fs::file_type::directory) bytes += bytes_in(path);
-    struct stat info {};
-    const bool is_file = type == fs::file_type::regular && ::lstat(path.c_str(), &info) == 0;
-    if (is_file) bytes += static_cast<uint64_t>(info.st_size);
+    if (type != fs::file_type::regular) continue;
+    const uintmax_t size = fs::file_size(path, ignored);
+    if (!ignored) bytes += size;
   }
   return bytes;
 }
@@ -80,7 +78,8 @@ fs::path temporary_path(const fs::path& store) {
   // Processes in different containers may have the same id, so the time is part of the name.
   static std::atomic<uint64_t> counter{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  return store / formatted("{}{}-{}-{}", kTemporaryPrefix, ::getpid(), counter.fetch_add(1), now);
+  return store /
+         formatted("{}{}-{}-{}", kTemporaryPrefix, this_process(), counter.fetch_add(1), now);
 }
 
 TemporaryFolder::TemporaryFolder(fs::path path, FolderLock lock, const FileSystem& file_system)
@@ -112,9 +111,8 @@ Result<TemporaryFolder> TemporaryFolder::create(const fs::path& store,
 Result<std::optional<TemporaryFolder>> TemporaryFolder::take(const fs::path& folder,
                                                              const FileSystem& file_system,
                                                              bool needs_lock) {
-  EPHOST_ASSIGN_OR_RETURN(
-      std::optional<FolderLock> lock,
-      FolderLock::try_acquire(folder, FolderLock::Mode::kExclusive, file_system));
+  EPHOST_ASSIGN_OR_RETURN(std::optional<FolderLock> lock,
+                          FolderLock::try_acquire(folder, LockMode::kExclusive, file_system));
   if (!lock || (needs_lock && !lock->is_held())) return std::optional<TemporaryFolder>();
   if (!is_marked(folder, file_system)) {
     remove_folder(folder, file_system);

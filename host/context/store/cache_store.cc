@@ -96,7 +96,7 @@ Status CacheStore::open_model(FoundEntry& entry) const {
 
 Result<std::optional<FoundEntry>> CacheStore::lease(fs::path folder) const {
   Result<std::optional<FolderLock>> lock =
-      FolderLock::try_acquire(folder, FolderLock::Mode::kShared, *options_.file_system);
+      FolderLock::try_acquire(folder, LockMode::kShared, *options_.file_system);
   if (lock.status().code() == StatusCode::kNoSuchFile) return std::optional<FoundEntry>();
   if (!lock.ok()) return lock.status();
   // Another process is removing it.

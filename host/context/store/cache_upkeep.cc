@@ -159,7 +159,7 @@ void remove_abandoned(const CacheStoreOptions& options) {
   if (folders.empty()) return;
   std::vector<TemporaryFolder> dead;  // removed after the lock is released
   const Result<std::optional<FolderLock>> lock =
-      FolderLock::try_acquire(options.store(), FolderLock::Mode::kExclusive, *options.file_system);
+      FolderLock::try_acquire(options.store(), LockMode::kExclusive, *options.file_system);
   if (!lock.ok() || !*lock) return;
   for (const fs::path& folder : folders) {
     if (auto taken = take_abandoned(folder, *options.file_system))

@@ -1,14 +1,7 @@
 #include "host/context/store/owned_folder.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <cerrno>
-#include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,6 +9,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/open_folder.h"
 #include "host/base/files/temporary_files.h"
 #include "host/base/text.h"
 
@@ -37,9 +31,6 @@ constexpr uint64_t kMaxMarkerBytes = 4096;
 
 constexpr std::string_view kFolderMarker =
     "This folder belongs to a context cache of ephost, which removes it with all that is in it.\n";
-
-// Folders of the store are nested only a few levels; deeper ones are not the store's.
-constexpr int kMaxDepth = 8;
 
 Status no_store(const fs::path& store, std::string_view reason) {
   return Status(StatusCode::kFail,
@@ -74,71 +65,9 @@ Result<bool> holds_nothing(const fs::path& folder) {
   return true;
 }
 
-class Descriptor {
- public:
-  Descriptor(int number, const FileSystem& file_system)
-      : number_(number), file_system_(file_system) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) file_system_.close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-  const FileSystem& file_system_;
-};
-
-constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-bool has_marker(int folder, const FileSystem& file_system) {
-  const Descriptor marker(file_system.openat(folder, std::string(kFolderMarkerName).c_str(),
-                                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
-                          file_system);
-  if (marker.number() < 0) return false;
-  std::array<char, kFolderMarker.size() + 1> text{};
-  const ssize_t count = file_system.read(marker.number(), text.data(), text.size());
-  return count == static_cast<ssize_t>(kFolderMarker.size()) &&
-         std::string_view(text.data(), kFolderMarker.size()) == kFolderMarker;
-}
-
-struct CloseDirectory {
-  void operator()(DIR* stream) const { ::closedir(stream); }
-};
-
-// Empty on failure. All names are read before anything is removed, as removal would disturb the
-// iteration.
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> names;
-  const int copy = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
-  const std::unique_ptr<DIR, CloseDirectory> stream(copy < 0 ? nullptr : ::fdopendir(copy));
-  if (!stream) {
-    if (copy >= 0) ::close(copy);
-    return names;
-  }
-  ::rewinddir(stream.get());
-  while (const struct dirent* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  return names;
-}
-
-// False if anything remains. `spared` is a name that is kept.
-bool remove_content(int folder, dev_t device, std::string_view spared, int depth,
-                    const FileSystem& file_system) {
-  bool is_all = true;
-  for (const std::string& name : names_in(folder)) {
-    if (name == spared || file_system.unlinkat(folder, name.c_str(), 0) == 0) continue;
-    const Descriptor inner(file_system.openat(folder, name.c_str(), kFolderFlags), file_system);
-    struct stat info {};
-    const bool may_go = inner.number() >= 0 && depth < kMaxDepth &&
-                        file_system.fstat(inner.number(), &info) == 0 && info.st_dev == device &&
-                        remove_content(inner.number(), device, {}, depth + 1, file_system);
-    if (!may_go || file_system.unlinkat(folder, name.c_str(), AT_REMOVEDIR) != 0) is_all = false;
-  }
-  return is_all;
+bool has_marker(const OpenFolder& folder) {
+  return folder.read_start(std::string(kFolderMarkerName), kFolderMarker.size() + 1) ==
+         kFolderMarker;
 }
 
 }  // namespace
@@ -177,20 +106,19 @@ Status mark_folder(const fs::path& folder, const FileSystem& file_system) {
 }
 
 bool is_marked(const fs::path& folder, const FileSystem& file_system) {
-  const Descriptor descriptor(file_system.open(folder.c_str(), kFolderFlags, 0), file_system);
-  return descriptor.number() >= 0 && has_marker(descriptor.number(), file_system);
+  const OpenFolder opened(folder, file_system);
+  return opened.is_open() && has_marker(opened);
 }
 
 void remove_folder(const fs::path& folder, const FileSystem& file_system) noexcept {
   try {
-    const Descriptor descriptor(file_system.open(folder.c_str(), kFolderFlags, 0), file_system);
-    struct stat info {};
-    if (descriptor.number() < 0 || file_system.fstat(descriptor.number(), &info) != 0) return;
-    if (!has_marker(descriptor.number(), file_system)) {
+    const OpenFolder opened(folder, file_system);
+    if (!opened.is_open()) return;
+    const std::string marker(kFolderMarkerName);
+    if (!has_marker(opened)) {
       remove_abandoned_temporaries(folder, file_system);
-    } else if (remove_content(descriptor.number(), info.st_dev, kFolderMarkerName, 0,
-                              file_system)) {
-      file_system.unlinkat(descriptor.number(), std::string(kFolderMarkerName).c_str(), 0);
+    } else if (opened.remove_content(marker)) {
+      opened.remove_file(marker);
     }
   } catch (const std::bad_alloc&) {  // the rest is removed another time
   }

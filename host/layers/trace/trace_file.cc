@@ -1,13 +1,12 @@
 #include "host/layers/trace/trace_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 
+#include "host/base/files/file_descriptor.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 
@@ -18,14 +17,12 @@ constexpr size_t kCollected = size_t{64} << 10;
 
 class TraceFile {
  public:
-  TraceFile(int descriptor, bool until_crash)
-      : descriptor_(descriptor), until_crash_(until_crash) {}
+  // Writes to standard error if `file` is not open.
+  TraceFile(FileDescriptor file, bool until_crash)
+      : file_(std::move(file)), until_crash_(until_crash) {}
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
-  ~TraceFile() {
-    flush();
-    if (descriptor_ != STDERR_FILENO) ::close(descriptor_);
-  }
+  ~TraceFile() { flush(); }
 
   void write(std::string_view line) {
     lines_ += line;
@@ -35,17 +32,11 @@ class TraceFile {
  private:
   // What the disk has no room for is lost.
   void flush() {
-    std::string_view rest = lines_;
-    while (!rest.empty()) {
-      const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;
-      rest.remove_prefix(static_cast<size_t>(written));
-    }
+    static_cast<void>(write_all(file_.is_open() ? file_.get() : kStandardError, lines_));
     lines_.clear();
   }
 
-  const int descriptor_;
+  const FileDescriptor file_;
   const bool until_crash_;
   std::string lines_;
 };
@@ -54,16 +45,16 @@ class TraceFile {
 
 Result<std::function<void(std::string_view line)>> open_trace(const std::filesystem::path& file,
                                                               bool until_crash) {
-  int descriptor = STDERR_FILENO;
+  FileDescriptor opened;
   if (!file.empty()) {
-    descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
+    opened = open_for_appending(file);
+    if (!opened.is_open()) {
       return Status(StatusCode::kFail,
                     formatted("cannot open {} for the trace: {}; name a file that can be written",
                               quote(file.native()), std::generic_category().message(errno)));
     }
   }
-  auto trace = std::make_shared<TraceFile>(descriptor, until_crash);
+  auto trace = std::make_shared<TraceFile>(std::move(opened), until_crash);
   return std::function<void(std::string_view)>(
       [trace = std::move(trace)](std::string_view line) { trace->write(line); });
 }

@@ -1,13 +1,11 @@
 #include "host/layers/validate/watchdog.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 
 #include "host/base/format.h"
+#include "host/base/threads/signals.h"
 
 namespace ephost::layers {
 namespace {
@@ -23,16 +21,11 @@ Watchdog::Call::Call(Watchdog& watchdog, const Subject& subject)
   const std::lock_guard lock(watchdog.mutex_);
   place_ = watchdog.calls_.insert(watchdog.calls_.end(), this);
   if (!watchdog.thread_.joinable()) {
-    // Signals belong to the application's threads.
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       watchdog.thread_ = std::thread([&watchdog] { watchdog.work(); });
     } catch (const std::exception&) {  // then nothing is reported
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   if (watchdog.calls_.size() == 1) watchdog.changed_.notify_one();
 }

@@ -1,7 +1,6 @@
 #include "host/plugin/calls/call_scope.h"
 
-#include <sched.h>
-
+#include <thread>
 #include <utility>
 
 #include "host/base/log.h"
@@ -62,7 +61,7 @@ const ThreadCalls* ThreadCalls::mine_if_any() noexcept { return my_calls; }
 ThreadCalls* ThreadCalls::first() noexcept { return all_threads.load(std::memory_order_acquire); }
 
 void ThreadCalls::lock() noexcept {
-  while (is_locked_.exchange(true, std::memory_order_acquire)) ::sched_yield();
+  while (is_locked_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
 }
 
 ThreadCalls::Snapshot ThreadCalls::snapshot() const noexcept {

@@ -1,11 +1,8 @@
 #include "host/plugin/calls/call_watch.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <mutex>
@@ -17,6 +14,7 @@
 #include <vector>
 
 #include "host/base/log.h"
+#include "host/base/threads/signals.h"
 #include "host/plugin/calls/call_scope.h"
 
 namespace ephost::plugin {
@@ -84,12 +82,8 @@ class Watch {
   }
 
  private:
-  // Signals belong to the application's threads.
   void start() noexcept {
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       // Here and not in the thread, which may start late: tests that count allocations would see
       // it.
@@ -98,7 +92,6 @@ class Watch {
       thread_ = std::thread([this, seen = std::move(seen)]() mutable { work(seen); });
     } catch (const std::exception&) {  // then there are no warnings
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void work(SeenCalls& seen) {

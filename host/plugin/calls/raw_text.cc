@@ -1,10 +1,8 @@
 #include "host/plugin/calls/raw_text.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
+#include "host/base/files/file_descriptor.h"
 #include "host/base/printable.h"
 
 namespace ephost::plugin {
@@ -45,12 +43,7 @@ RawText& RawText::add(const ThreadCalls::Snapshot& call) noexcept {
 
 void RawText::write_line() noexcept {
   buffer_[size_++] = '\n';
-  for (size_t done = 0; done < size_;) {
-    const ssize_t written = ::write(STDERR_FILENO, buffer_ + done, size_ - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    done += static_cast<size_t>(written);
-  }
+  static_cast<void>(write_all(kStandardError, {buffer_, size_}));
   size_ = 0;
 }
 

@@ -2,12 +2,10 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <optional>
 #include <string>
@@ -17,6 +15,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/base/threads/signals.h"
 #include "host/plugin/loading/elf_object.h"
 #include "host/plugin/loading/loader_gate.h"
 #include "host/plugin/loading/mapped_lines.h"
@@ -33,17 +32,12 @@ class Inspector {
       : last_(std::move(last)), library_(library), is_loaded_(is_loaded), files_(files) {
     files_.pass_over(gate.path());
     gates_.push_back(std::move(gate));
-    // Signals belong to the application's threads.
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       thread_ = std::thread([this] { work(); });
     } catch (const std::exception&) {
       is_missing_ = true;
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   Inspector(const Inspector&) = delete;
   Inspector& operator=(const Inspector&) = delete;

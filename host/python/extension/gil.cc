@@ -1,11 +1,12 @@
 #include "host/python/extension/gil.h"
 
-#include <unistd.h>
+#include <chrono>
+#include <thread>
 
 namespace ephost::python {
 
 void wait_for_end_of_process() {
-  for (;;) pause();
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(24));
 }
 
 py::object call_function(py::handle function, const py::tuple& arguments) {

@@ -1,15 +1,14 @@
 #include "host/session/caching/store_signatures.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
+#include <system_error>
 #include <utility>
 
+#include "host/base/environment.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/private_files.h"
 #include "host/base/format.h"
+#include "host/base/processes/process.h"
 #include "host/base/text.h"
 #include "host/trust/own_files.h"
 #include "host/trust/secret_key.h"
@@ -38,12 +37,13 @@ Status make_key(const fs::path& file) {
   EPHOST_ASSIGN_OR_RETURN(const std::string text, key.to_text({}));
   EPHOST_RETURN_IF_ERROR(make_private_folders(file.parent_path()));
   fs::path temporary = file;
-  temporary += formatted(".{}.{}", ::getpid(), trust::to_text(key.public_key().id));
-  EPHOST_RETURN_IF_ERROR(trust::create_own_file(temporary, text, 0600));
-  const int linked = ::link(temporary.c_str(), file.c_str());
-  const int error = errno;
-  ::unlink(temporary.c_str());
-  return linked == 0 || error == EEXIST ? Status() : file_error("create", file, error);
+  temporary += formatted(".{}.{}", this_process(), trust::to_text(key.public_key().id));
+  EPHOST_RETURN_IF_ERROR(create_file(temporary, text, 0600));
+  std::error_code error, ignored;
+  fs::create_hard_link(temporary, file, error);
+  fs::remove(temporary, ignored);
+  return !error || error == std::errc::file_exists ? Status()
+                                                   : file_error("create", file, error.value());
 }
 
 Result<trust::SecretKey> store_key() {
@@ -61,18 +61,8 @@ Result<trust::SecretKey> store_key() {
 }  // namespace
 
 fs::path store_key_file() {
-  const char* const state = ::secure_getenv("XDG_STATE_HOME");
-  const char* const home = ::secure_getenv("HOME");
-  fs::path folder;
-  // The XDG specification requires that relative paths are ignored.
-  if (state != nullptr && fs::path(state).is_absolute()) {
-    folder = state;
-  } else if (::geteuid() == 0) {
-    folder = "/var/lib";
-  } else if (home != nullptr && fs::path(home).is_absolute()) {
-    folder = fs::path(home) / ".local" / "state";
-  }
-  return folder.empty() ? folder : folder / "ephost" / "store.key";
+  const fs::path state = user_folder(UserFolder::kState);
+  return state.empty() ? state : state / "ephost" / "store.key";
 }
 
 Status prepare_store_key() { return store_key().status(); }

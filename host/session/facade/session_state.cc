@@ -1,11 +1,10 @@
 #include "host/session/facade/session_state.h"
 
-#include <malloc.h>
-
 #include <chrono>
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/system_memory.h"
 #include "host/base/text.h"
 #include "host/runtime/values/readable_inputs.h"
 #include "host/session/environment/session_log.h"
@@ -142,8 +141,7 @@ SessionState::~SessionState() {
 
 void SessionState::shrink() {
   model()->shrink();
-  // What was freed lies between what is in use; glibc returns it to the system when asked.
-  ::malloc_trim(0);
+  return_freed_memory();
 }
 
 Status SessionState::check_output_file(const std::filesystem::path& file, std::string role) const {

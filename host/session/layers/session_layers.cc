@@ -1,9 +1,9 @@
 #include "host/session/layers/session_layers.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
+#include "host/base/environment.h"
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/layers/regroup/regroup.h"
@@ -84,7 +84,7 @@ Result<std::shared_ptr<const SessionLayers>> SessionLayers::create(
   auto layers = std::make_shared<SessionLayers>();
   Names common = config.layers.value_or(Names());
   if (!config.layers && config.provider_layers.empty()) {
-    const char* const variable = ::secure_getenv("EPHOST_LAYERS");
+    const char* const variable = environment_value("EPHOST_LAYERS");
     if (variable != nullptr) common = split_names(variable);
   }
   EPHOST_ASSIGN_OR_RETURN(layers->common_, maker.make(common));

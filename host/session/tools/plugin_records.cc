@@ -1,18 +1,13 @@
 #include "host/session/tools/plugin_records.h"
 
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "host/base/environment.h"
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_system.h"
@@ -55,15 +50,14 @@ std::string hash_of(std::string_view text) { return to_hex(content_checksum(as_b
 
 // Which version of a file lies at a path; notes whether it changed a moment ago.
 std::string version_of(const fs::path& file, int64_t now, bool& is_settled) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) {
+  const std::optional<FileVersion> version = FileVersion::at(file);
+  if (!version) {
     is_settled = false;
     return "none";
   }
-  if (info.st_ctim.tv_sec > now - kSettledAfter) is_settled = false;
-  return formatted("{}:{}:{}:{}.{}:{}.{}", info.st_dev, info.st_ino, info.st_size,
-                   info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                   info.st_ctim.tv_nsec);
+  if (version->changed / 1'000'000'000 > now - kSettledAfter) is_settled = false;
+  return formatted("{}:{}:{}:{}:{}", version->device, version->inode, version->size,
+                   version->modified, version->changed);
 }
 
 std::string boot_id() {
@@ -82,17 +76,14 @@ std::string devices_of_machine() {
 }
 
 std::string environment_text() {
-  std::vector<std::string_view> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const std::string_view name = text.substr(0, text.find('='));
-    if (std::ranges::find(kIgnoredVariables, name) == kIgnoredVariables.end()) {
-      variables.push_back(text);
-    }
-  }
+  std::vector<std::string> variables = environment_entries();
+  std::erase_if(variables, [](const std::string_view variable) {
+    const std::string_view name = variable.substr(0, variable.find('='));
+    return std::ranges::find(kIgnoredVariables, name) != kIgnoredVariables.end();
+  });
   std::ranges::sort(variables);
   std::string all;
-  for (const std::string_view variable : variables) all.append(variable).append(1, '\0');
+  for (const std::string& variable : variables) all.append(variable).append(1, '\0');
   return hash_of(all);
 }
 
@@ -118,19 +109,9 @@ void make_room(const fs::path& folder) {
 }  // namespace
 
 fs::path PluginRecords::default_folder() {
-  if (::getauxval(AT_SECURE) != 0) return {};
-  const auto variable = [](const char* name) -> fs::path {
-    const char* const value = std::getenv(name);
-    return value == nullptr || !fs::path(value).is_absolute() ? fs::path() : fs::path(value);
-  };
-  fs::path cache = variable("XDG_CACHE_HOME");
-  if (cache.empty() && ::geteuid() == 0) cache = "/var/cache";
-  if (cache.empty()) {
-    const fs::path home = variable("HOME");
-    if (home.empty()) return {};
-    cache = home / ".cache";
-  }
-  return cache / "ephost" / "plugins";
+  if (has_raised_privileges()) return {};
+  const fs::path cache = user_folder(UserFolder::kCache);
+  return cache.empty() ? cache : cache / "ephost" / "plugins";
 }
 
 PluginRecords::Subject PluginRecords::subject_of(const manifest::FoundPlugin& plugin,

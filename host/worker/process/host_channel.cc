@@ -1,7 +1,5 @@
 #include "host/worker/process/host_channel.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/shared_mapping.h"
 #include "host/worker/process/worker_state.h"
 
 namespace ephost::worker {
@@ -179,7 +178,7 @@ Result<Message> HostChannel::take_message() {
     const auto* const area = reinterpret_cast<const char*>(page_->long_message.data());
     Message message{std::string(area, size)};
     // It counts as the host's memory.
-    ::madvise(page_->long_message.data(), page_->long_message.size(), MADV_REMOVE);
+    discard_shared(page_->long_message);
     return message;
   }
   if (place != MessagePlace::kSocket) return reject("a message in no place");

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,13 +40,13 @@ Status start_worker(WorkerState& worker, const FileDescriptor& socket,
   SpawnPlan plan = {.program = options.program, .arguments = {options.program.native()}};
   plan.arguments.insert(plan.arguments.end(), options.arguments.begin(), options.arguments.end());
   plan.descriptors = {
-      {output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}, {socket.get(), kMainSocket}};
-  EPHOST_ASSIGN_OR_RETURN(const pid_t pid, spawn(plan));
-  FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      {output.get(), kStandardOutput}, {output.get(), kStandardError}, {socket.get(), kMainSocket}};
+  EPHOST_ASSIGN_OR_RETURN(const ProcessId pid, spawn(plan));
+  FileDescriptor process = open_process(pid);
   if (!process.is_open()) {
     const int error = errno;
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    kill_process(pid);
+    wait_for_end(pid);
     return Status(StatusCode::kFail,
                   formatted("cannot watch {}: {}", quote(options.program.native()),
                             std::generic_category().message(error)));

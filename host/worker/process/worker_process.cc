@@ -1,13 +1,11 @@
 #include "host/worker/process/worker_process.h"
 
-#include <poll.h>
-
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/processes/waiting.h"
 #include "host/base/text.h"
 #include "host/worker/process/startup.h"
-#include "host/worker/process/waiting.h"
 #include "host/worker/process/watcher.h"
 #include "host/worker/process/worker_state.h"
 #include "host/worker/transport/packets.h"
@@ -25,7 +23,7 @@ Status send_order(const WorkerState& worker, const SharedRegionPtr& page) {
 
 Result<SandboxReport> await_report(WorkerState& worker, FileDescriptor& thread_requests) {
   const std::chrono::duration<double> limit = worker.options().start_limit;
-  if (!wait_for(worker.socket(), POLLIN, worker.options().start_limit)) {
+  if (!wait_until_readable(worker.socket(), worker.options().start_limit)) {
     worker.kill(formatted("it was not ready after {} s", limit.count()));
     return worker.status();
   }
@@ -129,7 +127,7 @@ Result<ChannelLease> WorkerProcess::channel() {
 }
 
 const std::string& WorkerProcess::name() const { return state_->options().name; }
-pid_t WorkerProcess::pid() const { return state_->pid(); }
+ProcessId WorkerProcess::pid() const { return state_->pid(); }
 const SandboxReport& WorkerProcess::sandbox_report() const { return state_->sandbox_report; }
 Status WorkerProcess::status() const { return state_->status(); }
 std::optional<Ending> WorkerProcess::ending() const { return state_->ending(); }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/processes/process.h"
 #include "host/worker/process/host_channel.h"
 #include "host/worker/process/limits.h"
 #include "host/worker/process/sandbox.h"
@@ -93,7 +93,7 @@ class WorkerProcess {
   [[nodiscard]] Result<ChannelLease> channel();
 
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] pid_t pid() const;
+  [[nodiscard]] ProcessId pid() const;
   [[nodiscard]] const SandboxReport& sandbox_report() const;
   // OK while it lives, afterwards EP_FAIL: `the worker of "acme" died of ...`.
   [[nodiscard]] Status status() const;

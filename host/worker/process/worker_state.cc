@@ -1,40 +1,28 @@
 #include "host/worker/process/worker_state.h"
 
-#include <poll.h>
-#include <pthread.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <utility>
 
 #include "host/base/files/mapped_pages.h"
 #include "host/base/format.h"
+#include "host/base/processes/waiting.h"
 #include "host/base/text.h"
-#include "host/worker/process/waiting.h"
 #include "host/worker/transport/packets.h"
 #include "host/worker/transport/regions.h"
 
 namespace ephost::worker {
 namespace {
 
-std::atomic<uint32_t> forks{0};
-const int kForkHandler =
-    ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
-
 // A worker that has closed its end is about to be reaped, or does not play by the rules.
 constexpr std::chrono::milliseconds kHangupWait{500};
 
 }  // namespace
 
-uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
-
 WorkerState::WorkerState(WorkerOptions options, FileDescriptor socket, SharedMemory report)
     : options_(std::move(options)), socket_(std::move(socket)), report_(std::move(report)) {}
 
-void WorkerState::set_started(pid_t pid, FileDescriptor process) {
+void WorkerState::set_started(ProcessId pid, FileDescriptor process) {
   pid_ = pid;
   process_ = std::move(process);
 }
@@ -125,16 +113,12 @@ void WorkerState::kill(const std::string& reason) {
   if (kill_reason_.empty()) kill_reason_ = reason;
   if (!is_dismissed_) has_failed_ = true;
   is_over_.store(true, std::memory_order_release);
-  if (process_.is_open()) {
-    ::syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
-  }
+  if (process_.is_open()) kill_process(process_);
 }
 
 void WorkerState::dismiss() {
   is_dismissed_ = true;
-  // A process that was forked from this one has the socket too.
-  ::shutdown(socket_.get(), SHUT_RDWR);
-  socket_.reset();
+  hang_up(socket_);
 }
 
 bool WorkerState::wait_until_ended(std::chrono::milliseconds longest) {
@@ -179,13 +163,13 @@ Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
 // Where the worker is slow to take channels, the call waits, and fails alone.
 Status WorkerState::send_channel(const Message& message) {
   const std::lock_guard opening(opening_);
-  if (!wait_for(socket_, POLLOUT, options_.start_limit)) return no_channel();
+  if (!wait_until_writable(socket_, options_.start_limit)) return no_channel();
   const Status sent = send_packet(socket_, message, Waiting::kNo);
   return sent.code() == StatusCode::kEpFail ? failure_after_hangup(sent.message()) : sent;
 }
 
 Status WorkerState::await_channel(const FileDescriptor& socket) {
-  if (!wait_for(socket, POLLIN, options_.start_limit)) {
+  if (!wait_until_readable(socket, options_.start_limit)) {
     const std::chrono::duration<double> limit = options_.start_limit;
     kill(formatted("it opened no channel in {} s", limit.count()));
     return status();

@@ -15,15 +15,14 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
+#include "host/base/processes/forks.h"
+#include "host/base/processes/process.h"
 #include "host/base/shared_memory.h"
 #include "host/worker/process/crash_report.h"
 #include "host/worker/process/host_channel.h"
 #include "host/worker/process/worker_process.h"
 
 namespace ephost::worker {
-
-// Changes in a process that was forked from this one.
-[[nodiscard]] uint32_t fork_generation() noexcept;
 
 class WorkerState : public std::enable_shared_from_this<WorkerState> {
  public:
@@ -34,10 +33,10 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
   [[nodiscard]] bool is_of_this_process() const { return generation_ == fork_generation(); }
 
   // By the watcher's thread: once when it has started the process, and once when it has reaped it.
-  void set_started(pid_t pid, FileDescriptor process);
+  void set_started(ProcessId pid, FileDescriptor process);
   // Returns the function that reports a failure, which may take a while; or nothing.
   [[nodiscard]] std::function<void()> set_ended(Ending ending);
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] ProcessId pid() const { return pid_; }
   [[nodiscard]] const FileDescriptor& process() const { return process_; }
 
   // Whether calls can still be made; costs a load.
@@ -79,7 +78,7 @@ class WorkerState : public std::enable_shared_from_this<WorkerState> {
   FileDescriptor socket_;
   const SharedMemory report_;
   const SharedMemoryUse shared_memory_use_;
-  pid_t pid_ = 0;
+  ProcessId pid_ = 0;
   FileDescriptor process_;  // a pidfd
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_dismissed_{false};

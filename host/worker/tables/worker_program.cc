@@ -1,12 +1,12 @@
 #include "host/worker/tables/worker_program.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
 
+#include "host/base/environment.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/installation.h"
@@ -16,7 +16,7 @@ namespace ephost::worker {
 namespace fs = std::filesystem;
 
 Result<fs::path> find_worker_program() {
-  if (const char* const stated = ::secure_getenv("EPHOST_WORKER_PROGRAM");
+  if (const char* const stated = environment_value("EPHOST_WORKER_PROGRAM");
       stated != nullptr && *stated != '\0') {
     return fs::path(stated);
   }

@@ -142,6 +142,11 @@ Result<SocketPair> create_socket_pair() {
   return SocketPair{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
+void hang_up(FileDescriptor& socket) {
+  ::shutdown(socket.get(), SHUT_RDWR);
+  socket.reset();
+}
+
 Status send_packet(const FileDescriptor& socket, const Message& message, Waiting waiting) {
   if (message.bytes.size() > kMaxMessageBytes || message.descriptors.size() > kMaxDescriptors) {
     return Status(StatusCode::kInvalidArgument,

@@ -19,6 +19,9 @@ struct SocketPair {
   FileDescriptor worker;
 };
 [[nodiscard]] Result<SocketPair> create_socket_pair();
+// Closes the connection for both ends, although a process that was forked from this one has the
+// socket too.
+void hang_up(FileDescriptor& socket);
 
 // INVALID_ARGUMENT: the message is larger than a message, or a post, may be. EP_FAIL: the other end
 // is gone, or (without waiting) does not read. FAIL: this process or its user is short of memory or

@@ -1,13 +1,6 @@
 #include "host/worker/transport/regions.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include "host/base/format.h"
@@ -68,70 +61,20 @@ std::vector<uint64_t> KnownRegions::take_removed() {
   return removed;
 }
 
-namespace {
-
-// As mmap, at a multiple of kLargeRegion if it has that size.
-void* map_shared(size_t size, size_t page, int protection, int file, off_t offset) {
-  if (size < kLargeRegion) return ::mmap(nullptr, size, protection, MAP_SHARED, file, offset);
-  const size_t whole = (size + page - 1) / page * page;
-  void* const reserved = ::mmap(nullptr, whole + kLargeRegion, PROT_NONE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) return reserved;
-  auto* const begin = static_cast<std::byte*>(reserved);
-  const size_t before = kLargeRegion - reinterpret_cast<uintptr_t>(begin) % kLargeRegion;
-  void* const mapped =
-      ::mmap(begin + before, size, protection, MAP_SHARED | MAP_FIXED, file, offset);
-  const int reason = errno;
-  ::munmap(begin, mapped == MAP_FAILED ? whole + kLargeRegion : before);
-  if (mapped != MAP_FAILED && before < kLargeRegion) {
-    ::munmap(begin + before + whole, kLargeRegion - before);
-  }
-  errno = reason;
-  return mapped;
-}
-
-}  // namespace
-
-Result<FileDescriptor> duplicate(const FileDescriptor& descriptor) {
-  FileDescriptor copy(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));
-  if (copy.is_open()) return copy;
-  return Status(StatusCode::kFail, formatted("cannot duplicate a descriptor: {}",
-                                             std::generic_category().message(errno)));
-}
-
-MappedRegions::~MappedRegions() {
-  for (const auto& [id, mapping] : mappings_) {
-    ::munmap(mapping.pages.data(), mapping.pages.size());
-  }
-}
-
 Status MappedRegions::add(uint64_t id, const FileDescriptor& descriptor, uint64_t offset,
                           size_t size, SharedAccess access) {
   const std::unique_lock lock(mutex_);
   if (mappings_.contains(id)) return Status::ok_status();
-  struct stat info = {};
-  if (::fstat(descriptor.get(), &info) != 0) return map_error(id, "its descriptor is not open");
-  const auto end = static_cast<uint64_t>(info.st_size);
-  if (size == 0 || offset > end || size > end - offset) {
-    return map_error(id, "it lies beyond the end of its file");
-  }
-  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  const size_t before = offset % page;
-  const int protection = PROT_READ | (access == SharedAccess::kReadWrite ? PROT_WRITE : 0);
-  void* const address = map_shared(before + size, page, protection, descriptor.get(),
-                                   static_cast<off_t>(offset - before));
-  if (address == MAP_FAILED) return map_error(id, std::generic_category().message(errno));
-  const std::span pages(static_cast<std::byte*>(address), before + size);
-  mappings_.emplace(id, Mapping{pages, pages.subspan(before)});
+  Result<SharedMapping> mapping =
+      SharedMapping::map(descriptor, offset, size, access, size < kLargeRegion ? 1 : kLargeRegion);
+  if (!mapping.ok()) return map_error(id, mapping.status().message());
+  mappings_.emplace(id, *std::move(mapping));
   return Status::ok_status();
 }
 
 void MappedRegions::remove(uint64_t id) {
   const std::unique_lock lock(mutex_);
-  const auto found = mappings_.find(id);
-  if (found == mappings_.end()) return;
-  ::munmap(found->second.pages.data(), found->second.pages.size());
-  mappings_.erase(found);
+  mappings_.erase(id);
 }
 
 Result<std::span<std::byte>> MappedRegions::translate(uint64_t id, uint64_t offset,
@@ -141,7 +84,7 @@ Result<std::span<std::byte>> MappedRegions::translate(uint64_t id, uint64_t offs
   if (found == mappings_.end()) {
     return Status(StatusCode::kInvalidArgument, formatted("shared region {} is not mapped", id));
   }
-  const std::span<std::byte> bytes = found->second.bytes;
+  const std::span<std::byte> bytes = found->second.bytes();
   if (offset > bytes.size() || size > bytes.size() - offset) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("{} bytes at {} lie outside of shared region {}, which has {}", size,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
+#include "host/base/shared_mapping.h"
 #include "host/base/shared_memory.h"
 
 namespace ephost::worker {
@@ -43,9 +44,6 @@ class KnownRegions {
   uint64_t generation_ = 0;
 };
 
-// A descriptor of its own for a message, closed by its receiver.
-[[nodiscard]] Result<FileDescriptor> duplicate(const FileDescriptor& descriptor);
-
 // A region of at least this size is mapped by a worker at a multiple of it: the greatest alignment
 // that a computation may ask for.
 inline constexpr size_t kLargeRegion = size_t{2} << 20;
@@ -56,7 +54,6 @@ class MappedRegions {
   MappedRegions() = default;
   MappedRegions(const MappedRegions&) = delete;
   MappedRegions& operator=(const MappedRegions&) = delete;
-  ~MappedRegions();
 
   // Maps `size` bytes from `offset` of the file (any offset, not only whole pages). A region that
   // is mapped already stays as it is.
@@ -69,12 +66,8 @@ class MappedRegions {
                                                        size_t size) const;
 
  private:
-  struct Mapping {
-    std::span<std::byte> pages;
-    std::span<std::byte> bytes;
-  };
   mutable std::shared_mutex mutex_;
-  std::unordered_map<uint64_t, Mapping> mappings_;
+  std::unordered_map<uint64_t, SharedMapping> mappings_;
 };
 
 }  // namespace ephost::worker

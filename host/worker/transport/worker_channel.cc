@@ -1,13 +1,9 @@
 #include "host/worker/transport/worker_channel.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <new>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "host/base/format.h"
@@ -42,25 +38,24 @@ Status put_message(ChannelPage& page, const FileDescriptor& socket, const Messag
 
 }  // namespace
 
-WorkerChannel::WorkerChannel(FileDescriptor socket, ChannelPage* page)
-    : socket_(std::move(socket)), page_(page) {}
+WorkerChannel::WorkerChannel(FileDescriptor socket, SharedMapping page)
+    : socket_(std::move(socket)),
+      mapping_(std::move(page)),
+      page_(reinterpret_cast<ChannelPage*>(mapping_.bytes().data())) {}
 
 Result<std::shared_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket,
                                                            FileDescriptor page) {
-  void* const address =
-      ::mmap(nullptr, sizeof(ChannelPage), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
-  if (address == MAP_FAILED) {
-    return Status(StatusCode::kFail, formatted("cannot map the memory of a channel: {}",
-                                               std::generic_category().message(errno)));
+  Result<SharedMapping> mapping =
+      SharedMapping::map(page, 0, sizeof(ChannelPage), SharedAccess::kReadWrite);
+  if (!mapping.ok()) {
+    return Status(StatusCode::kFail,
+                  formatted("cannot map the memory of a channel: {}", mapping.status().message()));
   }
-  std::shared_ptr<WorkerChannel> channel(
-      new WorkerChannel(std::move(socket), static_cast<ChannelPage*>(address)));
+  std::shared_ptr<WorkerChannel> channel(new WorkerChannel(std::move(socket), *std::move(mapping)));
   const Message opened{std::string(kChannelOpen)};
   EPHOST_RETURN_IF_ERROR(send_packet(channel->socket_, opened, Waiting::kNo));
   return channel;
 }
-
-WorkerChannel::~WorkerChannel() { ::munmap(page_, sizeof(ChannelPage)); }
 
 Result<Message> WorkerChannel::take_message() {
   if (page_->place.load(std::memory_order_relaxed) != 0) {

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "host/base/files/file_descriptor.h"
+#include "host/base/shared_mapping.h"
 #include "host/worker/transport/channel_page.h"
 #include "host/worker/transport/message.h"
 #include "host/worker/transport/packets.h"
@@ -40,7 +41,6 @@ class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
   static Result<std::shared_ptr<WorkerChannel>> open(FileDescriptor socket, FileDescriptor page);
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
-  ~WorkerChannel();
 
   // Waits for the next request. Only by the thread that serves the channel, as the two below.
   [[nodiscard]] Request receive();
@@ -68,14 +68,15 @@ class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
   }
 
  private:
-  WorkerChannel(FileDescriptor socket, ChannelPage* page);
+  WorkerChannel(FileDescriptor socket, SharedMapping page);
 
   [[nodiscard]] Result<Message> take_message();
   [[nodiscard]] Result<Message> call_back_locked(const Message& message);
   void take_posts(bool takes);
 
   FileDescriptor socket_;
-  ChannelPage* page_;
+  const SharedMapping mapping_;
+  ChannelPage* const page_;
   Turn last_ = Turn::kIdle;  // what was passed on last
   SpinBudget spin_;
   const std::unique_ptr<PacketBuffer> buffer_ = std::make_unique_for_overwrite<PacketBuffer>();

@@ -56,6 +56,21 @@ class Layering(unittest.TestCase):
         self.expect("host/api/session.cc", "ephost/c_api.h", None)
         self.expect("host/api/session.cc", "ephost/session.h", "not for api")
 
+    def test_lets_base_and_units_of_one_system_include_headers_of_the_system_only(self):
+        for file in ("host/base/files/file.cc", "host/plugin/calls/crash_handler.cc", "host/worker/transport/turns.cc"):
+            self.expect(file, "unistd.h", None)
+        for header in ("unistd.h", "sys/mman.h", "linux/futex.h", "signal.h", "termios.h"):
+            self.expect("host/cli/commands/run.cc", header, "base has the services of the system")
+        self.expect("host/plugin/calls/call_watch.cc", "pthread.h", "base has the services of the system")
+        for header in ("csignal", "cstdint", "stdint.h", "host/base/files/file.h"):
+            self.expect("host/cli/commands/run.cc", header, None)
+
+    def test_finds_units_of_one_system_that_are_none_any_more(self):
+        used = {unit + "x.cc" if unit.endswith("/") else unit: ["unistd.h"] for unit in check_layering.SYSTEM_UNITS}
+        self.assertEqual(list(check_layering.stale_units(used)), [])
+        del used["host/worker/transport/turns.cc"]
+        self.assertEqual(len(list(check_layering.stale_units(used))), 1)
+
     def test_lets_rooms_of_a_module_include_each_other_in_one_direction(self):
         down = {"host/cli/a/a.cc": ["host/cli/b/b.h"], "host/cli/b/b.h": ["host/cli/c/c.h", "host/cli/b/other.h"]}
         self.assertEqual(list(check_layering.room_breaches("cli", down)), [])

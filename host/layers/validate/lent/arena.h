@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "host/base/memory_pages.h"
 #include "host/base/named_ranges.h"
 #include "host/layers/validate/runs/guarded_memory.h"
 
@@ -42,13 +42,8 @@ class Arena {
   [[nodiscard]] size_t bytes() const { return bytes_; }
 
  private:
-  struct Unmap {
-    size_t size;
-    void operator()(std::byte* mapping) const;
-  };
   struct Chunk {
-    std::unique_ptr<std::byte, Unmap> mapping;
-    size_t size = 0;
+    MemoryPages pages;
     NamedRange range;
   };
   void* allocate(size_t size);

@@ -1,8 +1,5 @@
 #include "host/layers/validate/runs/guarded_memory.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -10,29 +7,26 @@
 namespace ephost::layers {
 namespace {
 
+using Access = MemoryPages::Access;
+
 constexpr std::byte kZone{0xC7};
 constexpr std::byte kRetired{0xDD};
 constexpr size_t kZoneBytes = 256;
 
 }  // namespace
 
-void GuardedMemory::Unmap::operator()(std::byte* mapping) const { ::munmap(mapping, size); }
-
 GuardedMemory::GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill,
                              std::string_view name, Side side)
     : size_(size) {
-  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t page = MemoryPages::page_size();
   const bool with_pages = guard == Guard::kPages;
   if (size > SIZE_MAX / 4) throw std::bad_alloc();
   front_ = with_pages ? round_up(page, alignment) : 0;
   usable_ = round_up(2 * kZoneBytes + size + 2 * alignment, page);
   const size_t total = front_ + usable_ + (with_pages ? page : 0);
-  void* const mapped =
-      ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) throw std::bad_alloc();
-  mapping_ = {static_cast<std::byte*>(mapped), Unmap{total}};
+  pages_ = MemoryPages(total);
   if (with_pages) {
-    take_away(mapping_.get(), front_, "before " + std::string(name), before_);
+    take_away(pages_.data(), front_, "before " + std::string(name), before_);
     take_away(begin() + usable_, page, "behind " + std::string(name), behind_);
   }
   data_ = place(alignment, with_pages ? side : Side::kBehind, with_pages ? 0 : kZoneBytes);
@@ -50,7 +44,7 @@ std::byte* GuardedMemory::place(size_t alignment, Side side, size_t zone) const 
 
 void GuardedMemory::take_away(std::byte* from, size_t size, const std::string& name,
                               NamedRange& range) {
-  if (::mprotect(from, size, PROT_NONE) != 0) throw std::bad_alloc();
+  if (!MemoryPages::set_access({from, size}, Access::kNone)) throw std::bad_alloc();
   range = NamedRange(from, size, name + " (rule 25)");
 }
 
@@ -69,17 +63,17 @@ GuardedMemory::Damage GuardedMemory::damage() const {
   return found;
 }
 
-void GuardedMemory::make_read_only() noexcept { (void)::mprotect(begin(), usable_, PROT_READ); }
+void GuardedMemory::make_read_only() noexcept {
+  MemoryPages::set_access({begin(), usable_}, Access::kRead);
+}
 
 void GuardedMemory::retire(std::string_view name) noexcept {
-  if (mapping_ == nullptr) return;
-  const size_t total = mapping_.get_deleter().size;
-  if (has_pages() && ::mprotect(mapping_.get(), total, PROT_NONE) == 0) {
+  if (pages_.data() == nullptr) return;
+  if (has_pages() && pages_.retire()) {
     is_readable_ = false;
-    ::madvise(mapping_.get(), total, MADV_DONTNEED);
     before_ = {};
-    behind_ = NamedRange(mapping_.get(), total, name);
-  } else if (::mprotect(begin(), usable_, PROT_READ | PROT_WRITE) == 0) {
+    behind_ = NamedRange(pages_.data(), pages_.size(), name);
+  } else if (MemoryPages::set_access({begin(), usable_}, Access::kReadWrite)) {
     std::memset(begin(), static_cast<int>(kRetired), usable_);
   } else {
     is_readable_ = false;
@@ -87,7 +81,7 @@ void GuardedMemory::retire(std::string_view name) noexcept {
 }
 
 bool GuardedMemory::was_written_late() const {
-  if (mapping_ == nullptr || !is_readable_) return false;
+  if (pages_.data() == nullptr || !is_readable_) return false;
   return std::any_of(begin(), begin() + usable_, [](std::byte byte) { return byte != kRetired; });
 }
 

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "host/base/memory_pages.h"
 #include "host/base/named_ranges.h"
 #include "host/layers/validate/validate_options.h"
 
@@ -54,17 +54,12 @@ class GuardedMemory {
   [[nodiscard]] size_t footprint() const { return usable_; }
 
  private:
-  struct Unmap {
-    size_t size;
-    void operator()(std::byte* mapping) const;
-  };
-
   [[nodiscard]] std::byte* place(size_t alignment, Side side, size_t zone) const;
   void take_away(std::byte* from, size_t size, const std::string& name, NamedRange& range);
-  [[nodiscard]] std::byte* begin() const { return mapping_.get() + front_; }
+  [[nodiscard]] std::byte* begin() const { return pages_.data() + front_; }
   [[nodiscard]] bool has_pages() const { return front_ != 0; }
 
-  std::unique_ptr<std::byte, Unmap> mapping_{nullptr, Unmap{0}};
+  MemoryPages pages_;
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   size_t front_ = 0;   // of the mapping, the page before that has no access

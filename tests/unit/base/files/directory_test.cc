@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/files/file_descriptor.h"
+#include "host/base/files/file_system.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::directory_test {
@@ -28,6 +30,16 @@ TEST(ListDirectory, SaysWhyAFolderCannotBeRead) {
   EXPECT_EQ(error, std::errc::no_such_file_or_directory);
   EXPECT_THAT(list_directory(dir.write("file", ""), error), IsEmpty());
   EXPECT_EQ(error, std::errc::not_a_directory);
+}
+
+TEST(ListDirectory, ReadsAnOpenFolderAgainAndAgain) {
+  const test::TempDirectory dir;
+  dir.write("b", "");
+  dir.write("a/inside", "");
+  const FileDescriptor folder(posix_file_system().open_folder(dir.path().c_str()));
+  EXPECT_THAT(list_directory(folder.get()), ElementsAre("a", "b"));
+  EXPECT_THAT(list_directory(folder.get()), ElementsAre("a", "b"));
+  EXPECT_THAT(list_directory(-1), IsEmpty());
 }
 
 }  // namespace

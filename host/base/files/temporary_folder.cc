@@ -1,4 +1,4 @@
-#include "host/cli/measure/temporary_folder.h"
+#include "host/base/files/temporary_folder.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 
-namespace ephost::cli {
+namespace ephost {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TemporaryFolder::~TemporaryFolder() {
   }
 }
 
-}  // namespace ephost::cli
+}  // namespace ephost

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace ephost::cli {
+namespace ephost {
 
 class TemporaryFolder {
  public:
@@ -30,4 +30,4 @@ class TemporaryFolder {
   std::filesystem::path path_;  // empty: moved away
 };
 
-}  // namespace ephost::cli
+}  // namespace ephost

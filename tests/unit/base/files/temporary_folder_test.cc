@@ -1,4 +1,4 @@
-#include "host/cli/measure/temporary_folder.h"
+#include "host/base/files/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 
-namespace ephost::cli::temporary_folder_test {
+namespace ephost::temporary_folder_test {
 namespace {
 
 using test::IsOk;
@@ -38,4 +38,4 @@ TEST(TemporaryFolder, KeepsWhatALinkInItLeadsTo) {
 }
 
 }  // namespace
-}  // namespace ephost::cli::temporary_folder_test
+}  // namespace ephost::temporary_folder_test
