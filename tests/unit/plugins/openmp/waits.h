@@ -1,4 +1,4 @@
-// What waiting at a barrier costs is the processor time of the thread that waits, which does not
+// The processor time of a thread that waits at a barrier, for tests of active waiting; it does not
 // depend on what else the machine does.
 #pragma once
 
