@@ -17,8 +17,8 @@ enum class LockOutcome {
 // Does not wait.
 [[nodiscard]] LockOutcome try_lock(int descriptor, LockMode mode, const FileSystem& file_system);
 
-// The holder of a lock on the open file, as far as the system says: "process 123", "this process" or
-// "another process".
+// The holder of a lock on the open file, as far as the system says: "process 123", "this process"
+// or "another process".
 [[nodiscard]] std::string lock_holder(int descriptor, const FileSystem& file_system);
 
 }  // namespace ephost
