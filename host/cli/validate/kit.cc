@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "host/base/format.h"
+#include "host/base/processes/waiting.h"
 #include "host/base/text.h"
 #include "host/cli/report/json.h"
 #include "host/cli/validate/child.h"
@@ -24,9 +25,9 @@ Result<Json> ask(const fs::path& program, std::vector<std::string> arguments) {
                                                     std::chrono::seconds(60)));
   std::optional<ChildEnd> end;
   while (!(end = child.update())) {
-    std::vector<pollfd> watched;
+    std::vector<int> watched;
     child.watch(watched);
-    ::poll(watched.data(), watched.size(), 5);
+    wait_a_moment(watched, std::chrono::milliseconds(5));
   }
   const Json answer = Json::parse(end->answer);
   const Json error = answer.member("error");

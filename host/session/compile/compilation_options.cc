@@ -99,7 +99,8 @@ Result<context::WriteOptions> compilation_write_options(const ModelCompilationOp
   write.overwrite = !options.error_if_output_exists;
   write.force_overwrite = options.force_overwrite || config.context_force_overwrite;
   write.embed = options.ep_context_embed_mode.value_or(config.context_embed_mode);
-  write.write_payload = options.ep_context_data_write_func;
+  // An empty Function would make a std::function that is not empty.
+  if (const auto& receive = options.ep_context_data_write_func) write.write_payload = receive;
   write.external_initializers_file_name = options.output_model_external_initializers_file.empty()
                                               ? config.context_external_initializers_file
                                               : options.output_model_external_initializers_file;

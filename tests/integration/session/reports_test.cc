@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/integration/session/sample.h"
 #include "tests/support/host_api.h"
@@ -225,7 +226,7 @@ TEST_F(CacheMaintenance, ListsAnEntryWithWhatItsKeyIsMadeOf) {
 TEST_F(CacheMaintenance, FindsADamagedEntry) {
   const auto items = list_cache(folder_.path());
   ASSERT_THAT(items, IsOk());
-  test::write(items->front().item.folder / "model_ctx.onnx", "damaged");
+  test::write(std::filesystem::path(items->front().item.folder) / "model_ctx.onnx", "damaged");
   const auto checks = verify_cache(folder_.path());
   ASSERT_THAT(checks, IsOk());
   ASSERT_EQ(checks->size(), 1U);
