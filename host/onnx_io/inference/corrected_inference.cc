@@ -58,6 +58,28 @@ void one_hot_encoder(InferenceContext& context) {
   add_dim(out, categories);
 }
 
+void squeeze(InferenceContext& context) {
+  set_element_type(context, 0, element_type(context, 0));
+  const auto* shape = input_shape(context, 0);
+  if (shape == nullptr) return;
+  const bool has_input = is_given(context, 1);
+  const auto axes = has_input ? integers(context, 1) : attribute(context, "axes");
+  if (has_input && !axes) return;
+  const int rank = shape->dim_size();
+  std::vector<char> is_dropped(static_cast<size_t>(rank), 0);
+  for (const int axis : checked_axes(axes, rank)) {
+    const std::optional<int64_t> known = extent(*shape, axis);
+    if (!axes && !known) return;  // whether it goes depends on the run
+    if (axes && known.value_or(1) != 1) fail(formatted("axis {} is not 1", axis));
+    is_dropped[static_cast<size_t>(axis)] = axes || *known == 1 ? 1 : 0;
+  }
+  TensorShapeProto out;
+  for (int d = 0; d < rank; ++d) {
+    if (is_dropped[static_cast<size_t>(d)] == 0) *out.add_dim() = shape->dim(d);
+  }
+  start_shape(context, 0) = out;
+}
+
 void transpose(InferenceContext& context) {
   set_element_type(context, 0, element_type(context, 0));
   const auto* shape = input_shape(context, 0);

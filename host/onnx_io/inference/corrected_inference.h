@@ -23,6 +23,7 @@ void gemm(onnx::InferenceContext& context);
 void one_hot_encoder(onnx::InferenceContext& context);
 void slice(onnx::InferenceContext& context);
 void split_to_sequence(onnx::InferenceContext& context);
+void squeeze(onnx::InferenceContext& context);
 void stft(onnx::InferenceContext& context);
 void transpose(onnx::InferenceContext& context);
 void unsqueeze(onnx::InferenceContext& context);

@@ -75,6 +75,8 @@ constexpr std::array kCorrections = {
     Correction{"", "Resize", &infer::resize, 11},
     // onnx takes an empty `perm` for that of a scalar.
     Correction{"", "Transpose", &infer::transpose},
+    // onnx 1.17 takes unknown extents for 1 where no axes are given.
+    Correction{"", "Squeeze", &infer::squeeze},
     // onnx drops negative axes of old versions.
     Correction{"", "Unsqueeze", &infer::unsqueeze},
     Correction{"", "SplitToSequence", &infer::split_to_sequence},

