@@ -42,7 +42,7 @@ TEST(Process, SaysHowAChildEnded) {
 }
 
 TEST(Process, EndsAChildAndItsGroup) {
-  const ProcessId leader = start("sleep 600 & sleep 600");
+  const ProcessId leader = start("sleep 600 & exec sleep 600");
   EXPECT_FALSE(end_so_far(leader));
   EXPECT_THAT(child_processes(), Contains(leader));
   EXPECT_FALSE(is_group_empty(leader));
@@ -55,7 +55,7 @@ TEST(Process, EndsAChildAndItsGroup) {
 }
 
 TEST(Process, IsEndedByItsDescriptor) {
-  const ProcessId child = start("sleep 600");
+  const ProcessId child = start("exec sleep 600");
   const FileDescriptor process = open_process(child);
   ASSERT_TRUE(process.is_open());
   EXPECT_FALSE(wait_until_readable(process, milliseconds(10)));
