@@ -12,7 +12,7 @@ enum class LockMode { kShared, kExclusive };
 enum class LockOutcome {
   kTaken,
   kHeldElsewhere,
-  kFailed,  // errno says why; on some file systems there are no locks
+  kFailed,  // errno gives the reason; some file systems have no locks
 };
 // Does not wait.
 [[nodiscard]] LockOutcome try_lock(int descriptor, LockMode mode, const FileSystem& file_system);
