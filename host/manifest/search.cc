@@ -7,9 +7,9 @@
 
 #include "host/base/environment.h"
 #include "host/base/files/containment/contained_path.h"
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"

@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"

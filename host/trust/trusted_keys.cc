@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "host/base/environment.h"
-#include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/private_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/file_lock.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/temporary_files.h"
 #include "host/base/format.h"
 

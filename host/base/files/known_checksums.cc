@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host/base/environment.h"
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/mapped_pages.h"
 #include "host/base/files/private_files.h"
 

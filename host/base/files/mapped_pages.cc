@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/base/named_ranges.h"
-#include "host/base/shared_memory.h"
 #include "host/base/text.h"
 
 namespace ephost {

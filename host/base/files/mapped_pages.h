@@ -14,7 +14,7 @@
 
 namespace ephost {
 
-struct SharedPlace;  // host/base/shared_memory.h
+struct SharedPlace;  // host/base/memory/shared_memory.h
 
 struct MappedRange {
   FileVersion file;

@@ -1,4 +1,4 @@
-#include "host/base/memory_pages.h"
+#include "host/base/memory/memory_pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "host/base/shared_mapping.h"
+#include "host/base/memory/shared_mapping.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

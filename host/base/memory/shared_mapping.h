@@ -8,7 +8,7 @@
 #include <span>
 
 #include "host/base/files/file_descriptor.h"
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 
 namespace ephost {
 

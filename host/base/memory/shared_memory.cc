@@ -1,4 +1,4 @@
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "host/base/system_memory.h"
+#include "host/base/memory/system_memory.h"
 
 #include <malloc.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/format.h"
 
 namespace ephost {

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 

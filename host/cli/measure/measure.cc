@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "host/base/files/temporary_folder.h"
+#include "host/base/files/folders/temporary_folder.h"
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
 #include "host/cli/measure/peak_memory.h"

@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
-#include "host/base/files/temporary_folder.h"
+#include "host/base/files/folders/directory.h"
+#include "host/base/files/folders/temporary_folder.h"
 #include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/base/text.h"

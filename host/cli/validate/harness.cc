@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "host/base/files/temporary_folder.h"
+#include "host/base/files/folders/temporary_folder.h"
 #include "host/base/format.h"
 #include "host/base/processes/waiting.h"
 #include "host/cli/report/json.h"

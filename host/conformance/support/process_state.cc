@@ -17,10 +17,10 @@
 #include <sstream>
 
 #include "host/base/environment.h"
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/format.h"
+#include "host/base/memory/system_memory.h"
 #include "host/base/processes/process.h"
-#include "host/base/system_memory.h"
 #include "host/base/text.h"
 #include "host/plugin/calls/floating_point.h"
 

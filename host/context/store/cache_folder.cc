@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/format.h"
 #include "host/base/processes/process.h"
 #include "host/base/text.h"

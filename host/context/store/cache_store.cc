@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "host/base/files/containment/contained_path.h"
-#include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/text.h"

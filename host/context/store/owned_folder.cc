@@ -6,10 +6,10 @@
 #include <system_error>
 #include <vector>
 
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
-#include "host/base/files/open_folder.h"
+#include "host/base/files/folders/directory.h"
+#include "host/base/files/folders/open_folder.h"
 #include "host/base/files/temporary_files.h"
 #include "host/base/text.h"
 

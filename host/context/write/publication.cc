@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/temporary_files.h"
 #include "host/base/format.h"
 #include "host/base/text.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/base/system_memory.h"
+#include "host/base/memory/system_memory.h"
 #include "host/graph/graph.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/values/held_value.h"

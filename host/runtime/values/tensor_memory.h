@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 
 namespace ephost::runtime {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/base/system_memory.h"
+#include "host/base/memory/system_memory.h"
 #include "host/base/text.h"
 #include "host/runtime/values/readable_inputs.h"
 #include "host/session/environment/session_log.h"

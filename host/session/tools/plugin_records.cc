@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "host/base/environment.h"
-#include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_system.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/files/ownership.h"
 #include "host/base/files/private_files.h"
 #include "host/base/format.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/base/shared_mapping.h"
+#include "host/base/memory/shared_mapping.h"
 #include "host/worker/process/worker_state.h"
 
 namespace ephost::worker {

@@ -14,7 +14,7 @@
 
 #include "host/base/files/file_descriptor.h"
 #include "host/base/function_ref.h"
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/worker/transport/channel_page.h"
 #include "host/worker/transport/message.h"
 #include "host/worker/transport/packets.h"

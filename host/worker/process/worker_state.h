@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/base/processes/forks.h"
 #include "host/base/processes/process.h"
-#include "host/base/shared_memory.h"
 #include "host/worker/process/crash_report.h"
 #include "host/worker/process/host_channel.h"
 #include "host/worker/process/worker_process.h"

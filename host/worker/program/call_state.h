@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/worker/protocol/arena_message.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_graph.h"

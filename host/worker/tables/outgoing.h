@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/transport/message.h"
 #include "host/worker/transport/regions.h"

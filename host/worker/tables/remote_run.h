@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/worker/process/host_channel.h"
 #include "host/worker/protocol/messages.pb.h"
 #include "host/worker/protocol/plain_run.h"

@@ -6,7 +6,7 @@
 
 #include "host/base/checked_math.h"
 #include "host/base/format.h"
-#include "host/base/system_memory.h"
+#include "host/base/memory/system_memory.h"
 
 namespace ephost::worker {
 namespace {

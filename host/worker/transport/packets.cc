@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 
 namespace ephost::worker {
 namespace {

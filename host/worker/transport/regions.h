@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "host/base/files/file_descriptor.h"
-#include "host/base/shared_mapping.h"
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_mapping.h"
+#include "host/base/memory/shared_memory.h"
 
 namespace ephost::worker {
 

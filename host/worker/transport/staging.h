@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/worker/transport/regions.h"
 
 namespace ephost::worker {

@@ -14,7 +14,7 @@
 #include <variant>
 
 #include "host/base/files/file_descriptor.h"
-#include "host/base/shared_mapping.h"
+#include "host/base/memory/shared_mapping.h"
 #include "host/worker/transport/channel_page.h"
 #include "host/worker/transport/message.h"
 #include "host/worker/transport/packets.h"

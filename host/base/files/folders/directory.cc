@@ -1,4 +1,4 @@
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-#include "host/base/files/open_folder.h"
+#include "host/base/files/folders/open_folder.h"
 
 #include <fcntl.h>
 
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 
 namespace ephost {
 namespace {

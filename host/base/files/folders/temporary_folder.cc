@@ -1,4 +1,4 @@
-#include "host/base/files/temporary_folder.h"
+#include "host/base/files/folders/temporary_folder.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // std::filesystem::remove_all would end the process where memory runs out
-// (host/base/files/directory.h). Follows no links.
+// (host/base/files/folders/directory.h). Follows no links.
 void remove_with_content(const fs::path& path) {
   std::error_code ignored;
   if (fs::symlink_status(path, ignored).type() == fs::file_type::directory) {

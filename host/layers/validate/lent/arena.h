@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "host/base/memory_pages.h"
+#include "host/base/memory/memory_pages.h"
 #include "host/base/named_ranges.h"
 #include "host/layers/validate/runs/guarded_memory.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "host/base/memory_pages.h"
+#include "host/base/memory/memory_pages.h"
 #include "host/base/named_ranges.h"
 #include "host/layers/validate/validate_options.h"
 

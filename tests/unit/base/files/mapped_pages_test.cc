@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/base/files/file.h"
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_directory.h"
 

@@ -1,4 +1,4 @@
-#include "host/base/memory_pages.h"
+#include "host/base/memory/memory_pages.h"
 
 #include <gtest/gtest.h>
 

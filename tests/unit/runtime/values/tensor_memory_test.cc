@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/shared_memory.h"
+#include "host/base/memory/shared_memory.h"
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/values/composite.h"
 

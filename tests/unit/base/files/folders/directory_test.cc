@@ -1,4 +1,4 @@
-#include "host/base/files/directory.h"
+#include "host/base/files/folders/directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/base/files/open_folder.h"
+#include "host/base/files/folders/open_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

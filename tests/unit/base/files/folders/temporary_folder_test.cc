@@ -1,4 +1,4 @@
-#include "host/base/files/temporary_folder.h"
+#include "host/base/files/folders/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
