@@ -32,7 +32,7 @@ Status check_owner(const fs::path& path, const FileRights& rights, Owner owner) 
 
 // The folders and links on the way to it. No variable of the environment allows others here.
 Status check_way(const fs::path& path, Owner owner) {
-  const Status status = check_ownership(path, FilesBeside::kAreNotUsed, owners_of(owner));
+  Status status = check_ownership(path, FilesBeside::kAreNotUsed, owners_of(owner));
   if (status.code() != StatusCode::kInvalidArgument) return status;
   return Status(StatusCode::kFail,
                 formatted("{} decides whom to trust, but {}; take write access from others (chown, "

@@ -50,8 +50,8 @@ std::vector<Phase> median_phases(const std::vector<std::vector<Phase>>& sessions
 Result<IoBinding> bind(const Session& session, const InputFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> inputs, make_inputs(session, flags));
   EPHOST_ASSIGN_OR_RETURN(IoBinding binding, session.create_binding());
-  for (NamedValue& input : inputs) {
-    EPHOST_RETURN_IF_ERROR(binding.bind_input(input.name, std::move(input.value)));
+  for (const NamedValue& input : inputs) {
+    EPHOST_RETURN_IF_ERROR(binding.bind_input(input.name, input.value));
   }
   return binding;
 }

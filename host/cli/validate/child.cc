@@ -57,7 +57,8 @@ Result<Child> Child::start(std::vector<std::string> argv, const std::filesystem:
   child.answer_ = std::move(answer.read_end);
   EPHOST_RETURN_IF_ERROR(set_nonblocking(child.output_));
   EPHOST_RETURN_IF_ERROR(set_nonblocking(child.answer_));
-  SpawnPlan plan = {.program = argv.front(), .arguments = std::move(argv), .folder = folder};
+  SpawnPlan plan = {.program = argv.front(), .folder = folder};
+  plan.arguments = std::move(argv);
   plan.descriptors = {{output.write_end.get(), kStandardOutput},
                       {output.write_end.get(), kStandardError},
                       {answer.write_end.get(), kAnswer}};

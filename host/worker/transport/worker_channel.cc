@@ -99,10 +99,10 @@ Request WorkerChannel::receive() {
   return request;
 }
 
-Status WorkerChannel::answer(Message message) {
+Status WorkerChannel::answer(const Message& message) {
   const std::lock_guard lock(turn_mutex_);
   take_posts(false);
-  if (const Status put = put_message(*page_, socket_, message); !put.ok()) {
+  if (Status put = put_message(*page_, socket_, message); !put.ok()) {
     take_posts(true);
     return put;
   }
@@ -121,12 +121,12 @@ void WorkerChannel::answer_hot(uint32_t size) {
   pass_turn(*page_, last_);
 }
 
-Result<Message> WorkerChannel::call_back(Message message) {
+Result<Message> WorkerChannel::call_back(const Message& message) {
   const std::lock_guard lock(turn_mutex_);
   return call_back_locked(message);
 }
 
-std::optional<Result<Message>> WorkerChannel::try_to_call_back(Message message) {
+std::optional<Result<Message>> WorkerChannel::try_to_call_back(const Message& message) {
   const std::unique_lock lock(turn_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
   return call_back_locked(message);
@@ -137,7 +137,7 @@ Result<Message> WorkerChannel::call_back_locked(const Message& message) {
     return Status(StatusCode::kFail, "the host cannot be called outside of a call");
   }
   take_posts(false);
-  if (const Status put = put_message(*page_, socket_, message); !put.ok()) {
+  if (Status put = put_message(*page_, socket_, message); !put.ok()) {
     take_posts(true);
     return put;
   }

@@ -46,15 +46,15 @@ class WorkerChannel : public std::enable_shared_from_this<WorkerChannel> {
   [[nodiscard]] Request receive();
   // Ends the call; what kind of request it was does not matter. A failure has no effect:
   // INVALID_ARGUMENT if the message is too large, FAIL if memory or descriptors run out.
-  [[nodiscard]] Status answer(Message message);
+  [[nodiscard]] Status answer(const Message& message);
   void answer_hot(uint32_t size);
 
   // Asks the host something while a call lasts. From any thread; one at a time has the host's ear.
   // FAIL outside of a call, when memory or descriptors run out here or in the host, and when the
   // host is gone; INVALID_ARGUMENT when the message is too large.
-  [[nodiscard]] Result<Message> call_back(Message message);
+  [[nodiscard]] Result<Message> call_back(const Message& message);
   // The same, but nothing, at once, while a callback of another thread or an answer is under way.
-  [[nodiscard]] std::optional<Result<Message>> try_to_call_back(Message message);
+  [[nodiscard]] std::optional<Result<Message>> try_to_call_back(const Message& message);
 
   // Tells the host something, of at most kMaxPostBytes, without waiting for anything that the host
   // does. From any thread. False outside of a call, while a callback is under way, when the socket

@@ -318,7 +318,8 @@ std::optional<std::string> RandomGraph::add(Draft draft, int outputs, int unread
         if (!is_certain(result)) return std::nullopt;
       }
       for (std::size_t i = 0; i < made.size(); ++i) {
-        if (!results.at(i).integers.empty()) made[i].type = onnx::TensorProto::INT8;
+        // Not told by the integers: a tensor may have no elements.
+        if (draft.node.op_type() == "QuantizeLinear") made[i].type = onnx::TensorProto::INT8;
         made[i].variants.push_back(std::move(results.at(i)));
       }
     }

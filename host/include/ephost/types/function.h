@@ -33,11 +33,10 @@ class Function<R(Args...)> {
   Function(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
   // An empty std::function and a null pointer to a function make an empty one.
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, Function> &&
-           std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
-      Function(F&& function) {  // NOLINT(google-explicit-constructor)
+  requires(!std::is_same_v<F, Function> && std::is_invocable_r_v<R, F&, Args...>)
+      Function(F function) {  // NOLINT(google-explicit-constructor)
     if (is_empty(function)) return;
-    callable_ = std::make_shared<Holder<std::decay_t<F>>>(std::forward<F>(function));
+    callable_ = std::make_shared<Holder<F>>(std::move(function));
   }
 
   [[nodiscard]] explicit operator bool() const { return context() != nullptr; }
@@ -63,8 +62,7 @@ class Function<R(Args...)> {
   };
   template <class F>
   struct Holder final : Typed {
-    template <class Given>
-    explicit Holder(Given&& given) : function(std::forward<Given>(given)) {}
+    explicit Holder(F given) : function(std::move(given)) {}
     R call(Args... args) override { return static_cast<R>(function(std::forward<Args>(args)...)); }
 
     F function;
