@@ -20,6 +20,8 @@ constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 plan::SlotPair copy(const eph_slot_pair& pair) { return {pair.input, pair.output}; }
 plan::SlotPart copy(const eph_slot_part& part) { return {part.input, part.output, part.offset}; }
 
+SlotMemory copy(const eph_slot_memory& slot) { return {slot.slot, slot.memory}; }
+
 // Appends to `copied`.
 template <class Copied, class Pair>
 Status copy_pairs(const Pair* pairs, uint64_t count, const plugin::CallSite& site,
@@ -41,6 +43,17 @@ Status check_alignment(uint64_t alignment, std::string_view provider) {
       formatted("{} reports a host_alignment of {} for a computation; it has to be a power "
                 "of two of at most {}; report this to the plugin's vendor",
                 provider, alignment, kMaxHostAlignment));
+}
+
+Status check_memories(const ComputationMemory& memory, const Provider& provider) {
+  uint32_t greatest = memory.memory;
+  for (const SlotMemory& slot : memory.inputs) greatest = std::max(greatest, slot.memory);
+  for (const SlotMemory& slot : memory.outputs) greatest = std::max(greatest, slot.memory);
+  if (greatest <= provider.memories().size()) return Status::ok_status();
+  return Status(StatusCode::kEpFail,
+                formatted("{} puts values of a computation into memory {}, which does not exist; "
+                          "report this to the plugin's vendor",
+                          provider.name(), greatest));
 }
 
 }  // namespace
@@ -82,10 +95,6 @@ Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
   EPHOST_ASSIGN_OR_RETURN(object->api, plugin::adopt_computation(handle->api, site));
   object->handle = handle;
   EPHOST_RETURN_IF_ERROR(describe(*object));
-  if (!object->provider->device_memory().memories().empty()) {
-    EPHOST_ASSIGN_OR_RETURN(auto memory, object->provider->device_memory().describe(handle));
-    object->memory = std::make_unique<ComputationMemory>(std::move(memory));
-  }
   return Computation(std::move(object));
 }
 
@@ -107,15 +116,19 @@ Status Computation::describe(Object& object) {
   EPHOST_RETURN_IF_ERROR(
       copy_pairs(info.input_parts, info.input_part_count, site, "input_parts", object.parts));
   object.input_part_count = object.parts.size();
-  return copy_pairs(info.output_parts, info.output_part_count, site, "output_parts", object.parts);
+  EPHOST_RETURN_IF_ERROR(
+      copy_pairs(info.output_parts, info.output_part_count, site, "output_parts", object.parts));
+  if (object.provider->only_compiles()) return Status::ok_status();
+  ComputationMemory& memory = object.memory;
+  memory.memory = info.memory;
+  EPHOST_RETURN_IF_ERROR(copy_pairs(info.input_memories, info.input_memory_count, site,
+                                    "input_memories", memory.inputs));
+  EPHOST_RETURN_IF_ERROR(copy_pairs(info.output_memories, info.output_memory_count, site,
+                                    "output_memories", memory.outputs));
+  return check_memories(memory, *object.provider);
 }
 
 CallLimit* Computation::call_limit() const { return object_->provider->call_limit(); }
-
-const ComputationMemory& Computation::memory() const {
-  static const ComputationMemory kInHostMemory;
-  return object_->memory ? *object_->memory : kInHostMemory;
-}
 
 plan::StepTraits Computation::traits() const {
   const std::span<const plan::SlotPair> pairs = object_->pairs;

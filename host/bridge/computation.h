@@ -12,12 +12,24 @@
 #include <vector>
 
 #include "host/bridge/call_limit.h"
-#include "host/bridge/extensions/device_memory.h"
+#include "host/bridge/extensions/device.h"
 #include "host/plan/allocation_plan.h"
 
 namespace ephost::bridge {
 
 class Provider;
+
+struct SlotMemory {
+  uint32_t slot = 0;
+  uint32_t memory = kHostMemory;
+};
+
+// In which memories a computation wants its values, by its provider's numbers.
+struct ComputationMemory {
+  uint32_t memory = kHostMemory;  // of the workspace, and of inputs and outputs not listed below
+  std::vector<SlotMemory> inputs;
+  std::vector<SlotMemory> outputs;
+};
 
 // The state of one concurrent run of a computation; released before the computation is destroyed.
 class ComputationState {
@@ -72,9 +84,8 @@ class Computation {
   // A power of two: at least 64, at most 2 MiB.
   [[nodiscard]] uint64_t host_alignment() const { return object_->host_alignment; }
   [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
-  // In which memories it wants its values, by its provider's numbers; all in host memory if the
-  // provider has no memories.
-  [[nodiscard]] const ComputationMemory& memory() const;
+  // In which memories it wants its values.
+  [[nodiscard]] const ComputationMemory& memory() const { return object_->memory; }
   // What it declared for the planner, without memories; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
@@ -90,8 +101,8 @@ class Computation {
     std::vector<plan::SlotPart> parts;  // input_parts first, then output_parts
     size_t inplace_count = 0;
     size_t input_part_count = 0;
-    std::shared_ptr<const void> kept;                 // outlives `handle`
-    std::unique_ptr<const ComputationMemory> memory;  // null: all in host memory
+    ComputationMemory memory;
+    std::shared_ptr<const void> kept;  // outlives `handle`
 
     ~Object();
   };

@@ -39,11 +39,25 @@ Result<std::shared_ptr<Provider>> Provider::create(
     std::unique_ptr<HostServices> services) {
   std::shared_ptr<Provider> provider(
       new Provider(std::move(plugin), std::move(config), std::move(services)));
+  EPHOST_RETURN_IF_ERROR(provider->open_devices());
   EPHOST_RETURN_IF_ERROR(provider->create_handle());
   EPHOST_RETURN_IF_ERROR(provider->adopt_info());
   EPHOST_RETURN_IF_ERROR(provider->load_kernels());
   EPHOST_RETURN_IF_ERROR(provider->adopt_extensions());
   return provider;
+}
+
+Status Provider::open_devices() {
+  EPHOST_ASSIGN_OR_RETURN(const bool has_devices, Device::is_offered(*plugin_));
+  if (!has_devices) return {};
+  extensions_.emplace_back(EPH_EXT_DEVICE);
+  if (only_compiles()) return {};
+  for (const DeviceInfo& info : config_.devices) {
+    EPHOST_ASSIGN_OR_RETURN(auto device, Device::open(plugin_, *services_, info));
+    for (uint32_t i = 1; i <= device->memories().size(); ++i) memories_.push_back({device, i});
+    devices_.push_back(std::move(device));
+  }
+  return {};
 }
 
 Status Provider::create_handle() {
@@ -61,6 +75,9 @@ Status Provider::create_handle() {
   config.target = target.data();
   config.directory = to_abi(directory);
   config.purpose = config_.purpose;
+  std::vector<eph_device_handle*> opened;
+  for (const std::shared_ptr<const Device>& device : devices_) opened.push_back(device->handle());
+  if (!opened.empty()) config.opened = opened.data();
   EPHOST_RETURN_IF_ERROR(call_slot({name(), "create"}, "creating the provider", api().create,
                                    plugin_->provider_self, services_.get(), &config, &handle_));
   if (handle_ != nullptr) return Status::ok_status();
@@ -107,11 +124,11 @@ Status Provider::load_kernels() {
 
 template <class Table>
 Result<std::optional<Table>> Provider::adopt_extension() {
-  if (api().get_extension == nullptr) return std::optional<Table>();
+  if (api().get_provider_extension == nullptr) return std::optional<Table>();
   constexpr std::string_view kId = plugin::TableSlots<Table>::kId;
-  const plugin::CallSite site{name(), "get_extension"};
+  const plugin::CallSite site{name(), "get_provider_extension"};
   EPHOST_ASSIGN_OR_RETURN(const void* const table,
-                          plugin::call(site, api().get_extension, handle_, to_abi(kId)));
+                          plugin::call(site, api().get_provider_extension, handle_, to_abi(kId)));
   if (table == nullptr) return std::optional<Table>();
   EPHOST_ASSIGN_OR_RETURN(const Table adopted, plugin::adopt<Table>(table, site));
   extensions_.emplace_back(kId);
@@ -129,9 +146,6 @@ Status Provider::adopt_extensions() {
   EPHOST_ASSIGN_OR_RETURN(const auto shapes, adopt_extension<eph_shapes_provider_api>());
   if (shapes) shapes_ = ShapeExtension(*shapes, handle_, name());
   EPHOST_ASSIGN_OR_RETURN(profiling_, adopt_extension<eph_profiling_api>());
-  EPHOST_ASSIGN_OR_RETURN(const auto memory, adopt_extension<eph_device_memory_api>());
-  if (!memory) return Status::ok_status();
-  EPHOST_ASSIGN_OR_RETURN(device_memory_, DeviceMemory::create(*memory, handle_, name()));
   return Status::ok_status();
 }
 

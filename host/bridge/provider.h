@@ -24,7 +24,7 @@
 #include "host/bridge/collect/event_collector.h"
 #include "host/bridge/compatibility.h"
 #include "host/bridge/computation.h"
-#include "host/bridge/extensions/device_memory.h"
+#include "host/bridge/extensions/device.h"
 #include "host/bridge/extensions/graph_wishes.h"
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/extensions/run_extension.h"
@@ -112,8 +112,13 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // The optional interfaces of its own that it has and the host knows, as "ephost.run/1".
   [[nodiscard]] const std::vector<std::string>& extensions() const { return extensions_; }
 
-  // The provider's own memories; none if it works in host memory.
-  [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
+  // Whether it was created for compilation alone: then no device is open.
+  [[nodiscard]] bool only_compiles() const {
+    return config_.target || (config_.purpose & EPH_PURPOSE_COMPILE_ONLY) != 0;
+  }
+  // The memories of its devices, in their order: the provider's memory n is entry n-1. None if it
+  // works in host memory.
+  [[nodiscard]] std::span<const DeviceMemory> memories() const { return memories_; }
 
   // The provider's side of ephost.run/1; may be called during runs.
   [[nodiscard]] const RunExtension& runs() const { return runs_; }
@@ -152,6 +157,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
  private:
   Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
            std::unique_ptr<HostServices> services);
+  Status open_devices();
   Status create_handle();
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status adopt_info();
@@ -168,12 +174,13 @@ class Provider : public std::enable_shared_from_this<Provider> {
   std::vector<graph::Blob> payloads_;
   ProviderConfig config_;
   std::vector<manifest::TypedOption> current_options_;  // those of the config after all changes
+  std::vector<std::shared_ptr<const Device>> devices_;  // those of the config, opened; or none
+  std::vector<DeviceMemory> memories_;
   eph_provider* handle_ = nullptr;
   std::unique_ptr<CallLimit> call_limit_;
   KernelIndex kernels_;
   std::vector<std::string> extensions_;
   std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it
-  DeviceMemory device_memory_;
   GraphWishes wishes_;
   RunExtension runs_;
   ShapeExtension shapes_;

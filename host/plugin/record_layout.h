@@ -124,6 +124,8 @@ EPHOST_LAYOUT(eph_device, "eph_device",
   COVERED(id), OPTIONAL(name), OPTIONAL(vendor), OPTIONAL(architecture), OPTIONAL(driver_version),
   OPTIONAL(memory_bytes), OPTIONAL(type), OPTIONAL(flags), OPTIONAL(vendor_id),
   OPTIONAL(device_id), OPTIONAL(metadata), OPTIONAL(metadata_count))
+EPHOST_LAYOUT(eph_memory_info, "eph_memory_info",
+  COVERED(name), OPTIONAL(alignment), OPTIONAL(tail_padding), OPTIONAL(page_size))
 EPHOST_LAYOUT(eph_event, "eph_event",
   COVERED(name), COVERED(category), COVERED(track), COVERED(begin_ns), COVERED(duration_ns),
   COVERED(host_offset_ns), COVERED(clock), COVERED(reserved), OPTIONAL(run_id),
@@ -146,10 +148,9 @@ EPHOST_LAYOUT(eph_provider_info, "eph_provider_info",
 EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
   OPTIONAL(workspace_bytes), OPTIONAL(host_alignment), OPTIONAL(may_inplace),
   OPTIONAL(may_inplace_count), OPTIONAL(aliases), OPTIONAL(alias_count), OPTIONAL(input_parts),
-  OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count))
-EPHOST_LAYOUT(eph_computation_memory, "eph_computation_memory",
-  COVERED(memory), OPTIONAL(reserved), OPTIONAL(inputs), OPTIONAL(input_count),
-  OPTIONAL(outputs), OPTIONAL(output_count))
+  OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count),
+  OPTIONAL(memory), OPTIONAL(reserved), OPTIONAL(input_memories), OPTIONAL(input_memory_count),
+  OPTIONAL(output_memories), OPTIONAL(output_memory_count))
 
 // The plugin makes these and the host fills them.
 EPHOST_LAYOUT(eph_graph_info, "eph_graph_info",

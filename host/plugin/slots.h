@@ -6,7 +6,7 @@
 #pragma once
 
 #include <ephost/ext/constants.h>
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
@@ -92,6 +92,7 @@ EPHOST_SLOTS(eph_provider_api, kNoExtension, 3 * sizeof(eph_string),
   S(validate, kOptional, kAny, "host device text out_verdict"),
   S(list_targets, kOptional, kAny, "host list"),
   S(describe, kOptional, kOwner, "out"),
+  S(get_provider_extension, kOptional, kAny, "id"),
   S(get_extension, kOptional, kAny, "id"))
 EPHOST_SLOTS(eph_computation_api, kNoExtension, 0,
   S(destroy, kRequired, kOwner, ""),
@@ -101,12 +102,14 @@ EPHOST_SLOTS(eph_computation_api, kNoExtension, 0,
   S(release_state, kOptional, kOwner, "state"))
 EPHOST_SLOTS(eph_shared_contexts_api, EPH_EXT_SHARED_CONTEXTS, 0,
   S(list_partitions, kRequired, kOwner, "payload list"))
-EPHOST_SLOTS(eph_device_memory_api, EPH_EXT_DEVICE_MEMORY, 0,
-  S(get_memories, kRequired, kOwner, "out_memories out_count"),
-  S(describe, kOptional, kOwner, "computation out"),
+EPHOST_SLOTS(eph_device_api, EPH_EXT_DEVICE, 0,
+  S(open, kRequired, kAny, "host device out_device"),
+  S(close, kRequired, kAny, ""),
+  S(get_status, kOptional, kAny, ""),
+  S(get_memories, kRequired, kAny, "out_memories out_stride out_count"),
   S(allocate, kRequired, kAny, "memory size out_data"),
   S(release, kRequired, kAny, "memory data"),
-  S(copy, kRequired, kAny, "to_memory to from_memory from size"))
+  S(copy, kRequired, kAny, "copies stride count"))
 EPHOST_SLOTS(eph_run_provider_api, EPH_EXT_RUN, 0,
   S(begin_run, kOptional, kAny, "config"),
   S(end_run, kOptional, kAny, "run_id code"),
@@ -202,9 +205,10 @@ struct TableList {
 // The optional interfaces that a provider may offer, in the order in which it is asked for them.
 using ProviderExtensions =
     TableList<eph_shared_contexts_api, eph_graph_wishes_api, eph_run_provider_api,
-              eph_shapes_provider_api, eph_profiling_api, eph_device_memory_api>;
-// All tables that a provider has, its own and those of its computations first.
-using ProviderTables = ProviderExtensions::After<eph_provider_api, eph_computation_api>;
+              eph_shapes_provider_api, eph_profiling_api>;
+// All tables that a provider has, its own, those of its computations and its devices first.
+using ProviderTables =
+    ProviderExtensions::After<eph_provider_api, eph_computation_api, eph_device_api>;
 // Those that the host offers, and the tables of its objects.
 using HostExtensions = TableList<eph_progress_api, eph_constants_api, eph_thread_pool_api>;
 using HostObjectTables = TableList<eph_host_api, eph_graph_api, eph_claims_api, eph_run_api,

@@ -5,7 +5,6 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/bridge/provider.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/program.h"
 #include "host/runtime/values/composite.h"
@@ -15,15 +14,15 @@ namespace {
 
 class Copy : public HostOperator {
  public:
-  Copy(std::shared_ptr<const bridge::Provider> provider, uint32_t from, uint32_t to,
-       std::string value)
+  // The device's numbers of its memories.
+  Copy(std::shared_ptr<const bridge::Device> device, uint32_t from, uint32_t to, std::string value)
       : HostOperator({}),
-        provider_(std::move(provider)),
+        device_(std::move(device)),
         from_(from),
         to_(to),
         value_(std::move(value)) {}
 
-  [[nodiscard]] std::string_view provider_name() const override { return provider_->name(); }
+  [[nodiscard]] std::string_view provider_name() const override { return device_->provider_name(); }
 
   // Allocates nothing unless it fails.
   Status run(HostStep& step) const override {
@@ -37,14 +36,13 @@ class Copy : public HostOperator {
     EPHOST_ASSIGN_OR_RETURN(
         const eph_value* to,
         step.allocate(0, static_cast<ElementType>(from.element_type), {from.shape, from.rank}));
-    Status status =
-        provider_->device_memory().copy(to_, to->data, from_, from.data, from.byte_size, value_);
+    Status status = device_->copy(to_, to->data, from_, from.data, from.byte_size, value_);
     if (status.ok()) return status;
     return std::move(status).with_context("running " + step.describe());
   }
 
  private:
-  std::shared_ptr<const bridge::Provider> provider_;
+  std::shared_ptr<const bridge::Device> device_;
   uint32_t from_;
   uint32_t to_;
   std::string value_;
@@ -58,10 +56,11 @@ std::unique_ptr<HostOperator> make_copy(const graph::Graph& graph, const graph::
   const uint32_t from = allocation.values[node.inputs[0]].location;
   const uint32_t to = allocation.values[node.outputs[0]].location;
   const auto memory = [&](uint32_t location) {
-    return location == plan::kHostLocation ? bridge::kHostMemory : devices[location - 1].memory;
+    return location == plan::kHostLocation ? bridge::kHostMemory
+                                           : devices[location - 1].memory.number;
   };
   const DeviceLocation& device = devices[(to == plan::kHostLocation ? from : to) - 1];
-  return std::make_unique<Copy>(device.provider, memory(from), memory(to),
+  return std::make_unique<Copy>(device.memory.device, memory(from), memory(to),
                                 "value " + quote(graph.values[node.inputs[0]].name));
 }
 

@@ -33,9 +33,7 @@ Result<std::map<uint32_t, Layout>> lay_out(const graph::Graph& graph,
     const bool is_ours = planned.kind == plan::AllocKind::kAllocateStatically &&
                          planned.location != plan::kHostLocation;
     if (!is_ours) continue;
-    const DeviceLocation& device = devices[planned.location - 1];
-    const uint64_t alignment =
-        device.provider->device_memory().memories()[device.memory - 1].alignment;
+    const uint64_t alignment = devices[planned.location - 1].memory.info().alignment;
     Layout& layout = layouts[planned.location];
     const auto offset = checked_align_up(layout.bytes, alignment);
     const uint64_t size = graph.initializers[graph.values[id].initializer].data.bytes.size();
@@ -60,11 +58,11 @@ Result<DeviceConstants> DeviceConstants::create(const graph::Graph& graph,
   if (devices.empty()) return made;
   EPHOST_ASSIGN_OR_RETURN(const auto layouts, lay_out(graph, allocation, devices));
   for (const auto& [location, layout] : layouts) {
-    const DeviceLocation& device = devices[location - 1];
+    const bridge::DeviceMemory& memory = devices[location - 1].memory;
     if (layout.bytes != 0) {
       EPHOST_ASSIGN_OR_RETURN(
           made.blocks_.emplace_back(),
-          bridge::DeviceBlock::allocate(device.provider, device.memory, layout.bytes,
+          bridge::DeviceBlock::allocate(memory, layout.bytes,
                                         "the constants of graph " + quote(graph.name)));
     }
     for (const auto& [id, offset] : layout.constants) {
@@ -75,9 +73,9 @@ Result<DeviceConstants> DeviceConstants::create(const graph::Graph& graph,
         continue;
       }
       std::byte* const to = made.blocks_.back().data() + offset;
-      EPHOST_RETURN_IF_ERROR(device.provider->device_memory().copy(
-          device.memory, to, bridge::kHostMemory, bytes.data(), bytes.size(),
-          "constant " + quote(value.name)));
+      EPHOST_RETURN_IF_ERROR(memory.device->copy(memory.number, to, bridge::kHostMemory,
+                                                 bytes.data(), bytes.size(),
+                                                 "constant " + quote(value.name)));
       made.data_[id] = to;
     }
   }
@@ -87,17 +85,16 @@ Result<DeviceConstants> DeviceConstants::create(const graph::Graph& graph,
 Status DeviceArena::reserve(uint64_t bytes) {
   if (bytes <= block_.size()) return Status::ok_status();
   block_ = {};
-  EPHOST_ASSIGN_OR_RETURN(block_,
-                          bridge::DeviceBlock::allocate(location_.provider, location_.memory, bytes,
-                                                        "the block of intermediate values"));
+  EPHOST_ASSIGN_OR_RETURN(block_, bridge::DeviceBlock::allocate(
+                                      location_.memory, bytes, "the block of intermediate values"));
   return Status::ok_status();
 }
 
 Result<std::byte*> DeviceArena::workspace(uint32_t step, uint64_t bytes) {
   bridge::DeviceBlock& block = workspaces_[step];
   if (block.data() == nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(block, bridge::DeviceBlock::allocate(
-                                       location_.provider, location_.memory, bytes, "a workspace"));
+    EPHOST_ASSIGN_OR_RETURN(block,
+                            bridge::DeviceBlock::allocate(location_.memory, bytes, "a workspace"));
   }
   return block.data();
 }
@@ -105,8 +102,7 @@ Result<std::byte*> DeviceArena::workspace(uint32_t step, uint64_t bytes) {
 Result<std::byte*> DeviceArena::take(uint64_t bytes, std::string_view value) {
   const uint64_t needed = pooled_size(bytes);
   if (std::byte* const memory = pool_.reuse(needed)) return memory;
-  auto block = bridge::DeviceBlock::allocate(location_.provider, location_.memory, needed,
-                                             "an intermediate value");
+  auto block = bridge::DeviceBlock::allocate(location_.memory, needed, "an intermediate value");
   if (!block.ok()) {
     return std::move(block).status().with_context("giving memory to value " + quote(value));
   }

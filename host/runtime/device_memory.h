@@ -13,8 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/bridge/extensions/device_memory.h"
-#include "host/bridge/provider.h"
+#include "host/bridge/extensions/device.h"
 #include "host/graph/graph.h"
 #include "host/plan/allocation_plan.h"
 #include "host/runtime/memory_pool.h"
@@ -23,8 +22,8 @@ namespace ephost::runtime {
 
 // A location other than host memory: location n is entry n-1 of a program's devices.
 struct DeviceLocation {
-  std::shared_ptr<const bridge::Provider> provider;
-  uint32_t memory = 0;  // the provider's number for it
+  bridge::DeviceMemory memory;
+  uint32_t number = 0;  // by which the provider knows it
 };
 
 // The constants of a graph that its steps read from device memory.

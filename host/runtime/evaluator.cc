@@ -253,8 +253,8 @@ bool KernelEvaluator::can_evaluate(const graph::Graph& graph, graph::NodeId node
   };
   const graph::Node& candidate = graph.nodes[node];
   return std::ranges::all_of(candidate.inputs, is_foldable) &&
-         std::ranges::all_of(candidate.outputs, is_foldable) &&
-         provider_.device_memory().memories().empty() && provider_.kernels().fits(graph, candidate);
+         std::ranges::all_of(candidate.outputs, is_foldable) && provider_.memories().empty() &&
+         provider_.kernels().fits(graph, candidate);
 }
 
 Result<std::vector<graph::Tensor>> KernelEvaluator::evaluate(const graph::Graph& graph,

@@ -136,7 +136,7 @@ class Program {
   // The provider's number for the memory of a location.
   [[nodiscard]] uint32_t memory_at(uint32_t location) const {
     return location == plan::kHostLocation ? bridge::kHostMemory
-                                           : parts_.devices[location - 1].memory;
+                                           : parts_.devices[location - 1].number;
   }
 
   [[nodiscard]] PatternCache& patterns() const { return patterns_; }

@@ -2,7 +2,7 @@
 // headers, host/plugin/record_layout.h and slots.h come from scripts/grow_abi.py. Here it meets
 // records, and a plugin, of today's version.
 #include <ephost/ext/constants.h>
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/progress.h>

@@ -1,6 +1,6 @@
 // A plugin that declares everything, so that strict warnings apply to all instantiated templates of
 // the wrapper. Hosts of other versions load it (frozen.cmake), and refuse to create its provider,
-// which offers device memory and has none.
+// whose device has no memory.
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 
@@ -34,6 +34,14 @@ class Direct : public eph::Computation {
     return do_compute(handle, state, run, error);
   }
   eph::ThreadPool pool_;
+};
+
+class NoMemory : public eph::Device {
+ public:
+  eph::ArrayView<eph_memory_info> memories() override { return {}; }
+  void* allocate(uint32_t, uint64_t) override { return nullptr; }
+  void release(uint32_t, void*) noexcept override {}
+  void copy(const eph_copy&) override {}
 };
 
 class EverythingProvider : public eph::Provider {
@@ -90,10 +98,9 @@ class EverythingProvider : public eph::Provider {
   }
   static void list_targets(eph::Host, eph::DeviceList& list) { list.add({}); }
   std::vector<std::string> list_partitions(const eph_bytes&) { return {"one"}; }
-  eph::ArrayView<eph_memory> memories() { return {}; }
-  void* allocate_memory(uint32_t, uint64_t) { return nullptr; }
-  void release_memory(uint32_t, void*) {}
-  void copy_memory(uint32_t, void*, uint32_t, const void*, uint64_t) {}
+  static std::unique_ptr<eph::Device> open_device(eph::Host, const eph_device&) {
+    return std::make_unique<NoMemory>();
+  }
   const void* extension(std::string_view id) {
     return id == "tests.progress/1" ? progress_ : nullptr;
   }

@@ -86,7 +86,7 @@ class WrapperRuns : public ::testing::Test {
 
   template <class Table>
   const Table& extension(std::string_view id) {
-    return *static_cast<const Table*>(api_.get_extension(provider_, eph::to_abi(id)));
+    return *static_cast<const Table*>(api_.get_provider_extension(provider_, eph::to_abi(id)));
   }
 
   const eph_provider_api& api_ = *ephost::test::get_api(eph_plugin_v1())->providers[0];
@@ -132,12 +132,12 @@ TEST_F(WrapperRuns, BeginsAndEndsRunsAndChangesOptions) {
 TEST_F(WrapperRuns, LeavesOutWhatAProviderDoesNotDeclare) {
   const eph_provider_api& ending = *ephost::test::get_api(eph_plugin_v1())->providers[1];
   const auto* const runs = static_cast<const eph_run_provider_api*>(
-      ending.get_extension(nullptr, EPH_STRING(EPH_EXT_RUN)));
+      ending.get_provider_extension(nullptr, EPH_STRING(EPH_EXT_RUN)));
   ASSERT_NE(runs, nullptr);
   EXPECT_EQ(runs->begin_run, nullptr);
   EXPECT_NE(runs->end_run, nullptr);
   EXPECT_EQ(runs->set_options, nullptr);
-  EXPECT_EQ(ending.get_extension(nullptr, EPH_STRING(EPH_EXT_PROFILING)), nullptr);
+  EXPECT_EQ(ending.get_provider_extension(nullptr, EPH_STRING(EPH_EXT_PROFILING)), nullptr);
 }
 
 // A list that takes events, or refuses them.

@@ -70,9 +70,9 @@ TEST(WrapperShapes, CarriesWishesAndProfiles) {
   const eph_provider_config config = {sizeof(config), nullptr, 0};
   eph_provider* provider = nullptr;
   ASSERT_EQ(api.create(&api, &host, &config, &provider, &error), EPH_OK);
-  EXPECT_EQ(api.get_extension(provider, EPH_STRING("ephost.shapes/2")), nullptr);
+  EXPECT_EQ(api.get_provider_extension(provider, EPH_STRING("ephost.shapes/2")), nullptr);
   const auto* const shapes = static_cast<const eph_shapes_provider_api*>(
-      api.get_extension(provider, EPH_STRING(EPH_EXT_SHAPES)));
+      api.get_provider_extension(provider, EPH_STRING(EPH_EXT_SHAPES)));
   ASSERT_NE(shapes, nullptr);
   EXPECT_EQ(shapes->struct_size, sizeof(eph_shapes_provider_api));
 

@@ -86,7 +86,7 @@ TEST_F(Wrapper, GivesNullSlotsForOmittedFunctions) {
   EXPECT_EQ(bare().get_compatibility, nullptr);
   EXPECT_EQ(bare().validate, nullptr);
   EXPECT_EQ(bare().list_targets, nullptr);
-  EXPECT_EQ(bare().get_extension, nullptr);
+  EXPECT_EQ(bare().get_provider_extension, nullptr);
 }
 
 TEST_F(Wrapper, DestroysNull) {
@@ -140,7 +140,7 @@ TEST_F(Wrapper, LetsNoExceptionOutOfAnyFunction) {
   const eph_device device = {sizeof(device), EPH_STRING("abacus-1")};
   EXPECT_EQ(full().validate(&full(), &host_, &device, text, &level, &error_), EPH_FAIL);
   EXPECT_EQ(full().list_targets(&full(), &host_, &targets, &error_), EPH_FAIL);
-  EXPECT_EQ(full().get_extension(provider_, eph::to_abi("known/1")), nullptr);
+  EXPECT_EQ(full().get_provider_extension(provider_, eph::to_abi("known/1")), nullptr);
   EXPECT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_FAIL);
   EXPECT_EQ(kernel->api->create_state(kernel, &state, &error_), EPH_FAIL);
   throws = Throws::kNothing;
@@ -355,8 +355,8 @@ TEST_F(Wrapper, WritesContextNodesAndCompatibility) {
 }
 
 TEST_F(Wrapper, OffersExtensions) {
-  EXPECT_NE(full().get_extension(provider_, eph::to_abi("known/1")), nullptr);
-  EXPECT_EQ(full().get_extension(provider_, eph::to_abi("unknown/1")), nullptr);
+  EXPECT_NE(full().get_provider_extension(provider_, eph::to_abi("known/1")), nullptr);
+  EXPECT_EQ(full().get_provider_extension(provider_, eph::to_abi("unknown/1")), nullptr);
 }
 
 struct NameList : eph_name_list {
@@ -371,7 +371,7 @@ struct NameList : eph_name_list {
 
 TEST_F(Wrapper, ListsThePartitionsOfASharedContext) {
   const auto* shared = static_cast<const eph_shared_contexts_api*>(
-      full().get_extension(provider_, EPH_STRING(EPH_EXT_SHARED_CONTEXTS)));
+      full().get_provider_extension(provider_, EPH_STRING(EPH_EXT_SHARED_CONTEXTS)));
   ASSERT_NE(shared, nullptr);
   EXPECT_EQ(shared->struct_size, sizeof(eph_shared_contexts_api));
   NameList list;
@@ -379,7 +379,7 @@ TEST_F(Wrapper, ListsThePartitionsOfASharedContext) {
   EXPECT_EQ(list.names, (std::vector<std::string>{"one", "two"}));
   throws = Throws::kFailure;
   EXPECT_NE(shared->list_partitions(provider_, {"two", 3}, &list, &error_), EPH_OK);
-  EXPECT_EQ(bare().get_extension, nullptr);
+  EXPECT_EQ(bare().get_provider_extension, nullptr);
 }
 
 }  // namespace

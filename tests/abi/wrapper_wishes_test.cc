@@ -44,9 +44,9 @@ TEST(WrapperWishes, ListsTheOperatorsToKeep) {
   const eph_provider_config config = {sizeof(config), nullptr, 0};
   eph_provider* provider = nullptr;
   ASSERT_EQ(api.create(&api, &host, &config, &provider, &error), EPH_OK);
-  EXPECT_EQ(api.get_extension(provider, EPH_STRING("ephost.graph_wishes/2")), nullptr);
+  EXPECT_EQ(api.get_provider_extension(provider, EPH_STRING("ephost.graph_wishes/2")), nullptr);
   const auto* const wishes = static_cast<const eph_graph_wishes_api*>(
-      api.get_extension(provider, EPH_STRING(EPH_EXT_GRAPH_WISHES)));
+      api.get_provider_extension(provider, EPH_STRING(EPH_EXT_GRAPH_WISHES)));
   ASSERT_NE(wishes, nullptr);
   EXPECT_EQ(wishes->struct_size, sizeof(eph_graph_wishes_api));
   const eph_kept_operator* operators = nullptr;

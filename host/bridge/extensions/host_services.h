@@ -48,6 +48,11 @@ class HostServices : public eph_host {
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
+  // The same services for a device that providers share.
+  [[nodiscard]] std::unique_ptr<HostServices> without_hooks() const {
+    return std::make_unique<HostServices>(provider_name_, log_, ProgressHooks(), threads_);
+  }
+
   // May be called from any thread. A report in progress still goes to the previous hooks.
   void set_progress_hooks(ProgressHooks hooks);
 

@@ -191,14 +191,14 @@ void check_chosen_devices(const Subject& subject, Report& report) {
   const LiveProvider usual(plugin, report);
   if (usual.get() == nullptr) return;
   for (const DeviceInfo& device : *devices) {
-    Result<Config> config = Config::make(plugin->manifest, {}, {device});
+    Result<Config> config = Config::make(plugin, {}, {device});
     if (!config.ok()) return;
     // A virtual device may be one for compilation only.
     try_creation(*plugin, *config, formatted("for the device {} alone", quote(device.id)),
                  device.is_virtual(), report);
   }
   std::vector<DeviceInfo> reversed(devices->rbegin(), devices->rend());
-  Result<Config> config = Config::make(plugin->manifest, {}, std::move(reversed));
+  Result<Config> config = Config::make(plugin, {}, std::move(reversed));
   if (config.ok()) try_creation(*plugin, *config, "for all devices in reverse", true, report);
 }
 
@@ -211,7 +211,7 @@ void check_purposes(const Subject& subject, Report& report) {
                               EPH_PURPOSE_SHARED | EPH_PURPOSE_PROFILING;
   for (uint32_t purpose = 0; purpose <= kKnown; ++purpose) {
     for (const uint32_t unknown : {uint32_t{0}, uint32_t{1} << 31U}) {
-      Result<Config> config = Config::make(plugin->manifest, {}, default_devices(*plugin));
+      Result<Config> config = Config::make(plugin, {}, default_devices(*plugin));
       if (!config.ok()) return;
       config->set_purpose(purpose | unknown);
       try_creation(*plugin, *config, formatted("with the purpose {:#x}", purpose | unknown), false,
@@ -246,7 +246,7 @@ void check_target_creation(const Subject& subject, Report& report) {
     return report.leave_out("the provider lists no targets");
   }
   for (const DeviceInfo& target : *targets) {
-    Result<Config> config = Config::make(plugin->manifest, {}, {});
+    Result<Config> config = Config::make(plugin, {}, {});
     if (!config.ok()) return;
     config->set_target(target);
     config->set_purpose(EPH_PURPOSE_COMPILE_ONLY | EPH_PURPOSE_WRITES_CONTEXT);

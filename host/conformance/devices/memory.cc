@@ -1,5 +1,5 @@
 // Rules 37 and 38: the memory of a device.
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/plugin_abi.h>
 
 #include <algorithm>
@@ -11,79 +11,65 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/bridge/abi_text.h"
-#include "host/bridge/extensions/device_memory.h"
+#include "host/bridge/extensions/device.h"
 #include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
-#include "host/plugin/adopt.h"
 
 namespace ephost::conformance {
 namespace {
 
+using bridge::Device;
 using bridge::DeviceMemory;
 using std::chrono::seconds;
 
-// A provider with its memories; none if it offers no memory, or is broken.
+// The memories of the devices that a session would use, which are open as long as the object lives;
+// none if the plugin opens no devices, or is broken.
 struct Memories {
-  std::unique_ptr<LiveProvider> provider;
-  eph_device_memory_api api = {};
-  DeviceMemory memories;
+  std::vector<DeviceMemory> all;
 };
 
 std::optional<Memories> need_memories(const Subject& subject, Report& report, bool judges) {
   const auto plugin = need_plugin(subject, report);
   if (!plugin) return std::nullopt;
+  const auto services = kit_services(*plugin);
   Memories found;
-  found.provider = std::make_unique<LiveProvider>(plugin, report);
-  if (found.provider->get() == nullptr) return std::nullopt;
-  const plugin::CallSite site = {plugin->manifest.provider, "get_extension"};
-  const void* table = nullptr;
-  if (plugin->provider.get_extension != nullptr) {
-    const auto given = plugin::call(site, plugin->provider.get_extension, found.provider->get(),
-                                    bridge::to_abi(EPH_EXT_DEVICE_MEMORY));
-    if (given.ok()) table = *given;
-  }
-  if (table == nullptr) {
-    report.leave_out("the provider has no memory of its own");
-    return std::nullopt;
-  }
-  const auto api = plugin::adopt<eph_device_memory_api>(table, site);
-  Status status = api.status();
-  if (api.ok()) {
-    found.api = *api;
-    auto memories = DeviceMemory::create(*api, found.provider->get(), plugin->manifest.provider);
-    if (memories.ok()) {
-      found.memories = std::move(*memories);
-      return found;
+  for (const bridge::DeviceInfo& info : default_devices(*plugin)) {
+    const auto device = Device::open(plugin, *services, info);
+    if (!device.ok()) {
+      if (judges) {
+        report.fail(text_of(device.status()),
+                    "fill the table and its memories as ext/device.h says");
+      } else {
+        report.leave_out("the devices are broken; check 37.1 says why");
+      }
+      return std::nullopt;
     }
-    status = memories.status();
+    if (*device == nullptr) break;
+    for (uint32_t n = 1; n <= (*device)->memories().size(); ++n) found.all.push_back({*device, n});
   }
-  if (judges) {
-    report.fail(text_of(status), "fill the table and its memories as ext/device_memory.h says");
-  } else {
-    report.leave_out("the memories are broken; check 37.1 says why");
-  }
+  if (!found.all.empty()) return found;
+  report.leave_out("the plugin has no device with memory of its own");
   return std::nullopt;
 }
 
 void check_memories(const Subject& subject, Report& report) {
   const std::optional<Memories> found = need_memories(subject, report, true);
-  if (found) report.note("memories", static_cast<double>(found->memories.memories().size()));
+  if (found) report.note("memories", static_cast<double>(found->all.size()));
 }
 
 // Blocks of one memory, released with the object.
 class Blocks {
  public:
-  Blocks(const DeviceMemory& memories, uint32_t memory) : memories_(memories), memory_(memory) {}
+  explicit Blocks(const DeviceMemory& memory) : memory_(memory) {}
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
   ~Blocks() {
-    for (std::byte* const block : blocks_) memories_.release(memory_, block);
+    for (std::byte* const block : blocks_) memory_.device->release(memory_.number, block);
   }
 
   // Null after a failure, which becomes a finding.
   std::byte* allocate(uint64_t size, Report& report) {
-    const auto block = memories_.allocate(memory_, size, "the conformance kit");
+    const auto block = memory_.device->allocate(memory_.number, size, "the conformance kit");
     if (!block.ok()) {
       report.fail(text_of(block.status()),
                   "allocate any size above 0, with the alignment that the memory declares");
@@ -94,14 +80,13 @@ class Blocks {
   }
   void release_any(std::mt19937_64& random) {
     const size_t index = random() % blocks_.size();
-    memories_.release(memory_, blocks_[index]);
+    memory_.device->release(memory_.number, blocks_[index]);
     blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(index));
   }
   [[nodiscard]] bool empty() const { return blocks_.empty(); }
 
  private:
-  const DeviceMemory& memories_;
-  const uint32_t memory_;
+  const DeviceMemory& memory_;
   std::vector<std::byte*> blocks_;
 };
 
@@ -112,8 +97,8 @@ void check_allocations(const Subject& subject, Report& report) {
   if (!found) return;
   std::mt19937_64 random(subject.seed);
   const int rounds = subject.level == Level::kFull ? 2000 : 200;
-  for (uint32_t memory = 1; memory <= found->memories.memories().size(); ++memory) {
-    Blocks blocks(found->memories, memory);
+  for (const DeviceMemory& memory : found->all) {
+    Blocks blocks(memory);
     for (const uint64_t size : odd_sizes()) {
       if (blocks.allocate(size, report) == nullptr) return;
     }
@@ -134,9 +119,11 @@ std::vector<std::byte> random_bytes(size_t size, std::mt19937_64& random) {
 }
 
 // To a block, to another one, at an offset of it, and back.
-void judge_round_trip(const DeviceMemory& memories, uint32_t memory, uint64_t size, uint64_t offset,
+void judge_round_trip(const DeviceMemory& memory, uint64_t size, uint64_t offset,
                       std::mt19937_64& random, Report& report) {
-  Blocks blocks(memories, memory);
+  const Device& device = *memory.device;
+  const uint32_t number = memory.number;
+  Blocks blocks(memory);
   std::byte* const first = blocks.allocate(offset + size, report);
   std::byte* const second = blocks.allocate(offset + size, report);
   if (first == nullptr || second == nullptr) return;
@@ -144,18 +131,18 @@ void judge_round_trip(const DeviceMemory& memories, uint32_t memory, uint64_t si
   std::vector<std::byte> after(size);
   const std::string_view what = "the conformance kit";
   Status status =
-      memories.copy(memory, first + offset, bridge::kHostMemory, before.data(), size, what);
+      device.copy(number, first + offset, bridge::kHostMemory, before.data(), size, what);
   if (status.ok()) {
-    status = memories.copy(memory, second + offset, memory, first + offset, size, what);
+    status = device.copy(number, second + offset, number, first + offset, size, what);
   }
   if (status.ok()) {
-    status = memories.copy(bridge::kHostMemory, after.data(), memory, second + offset, size, what);
+    status = device.copy(bridge::kHostMemory, after.data(), number, second + offset, size, what);
   }
   if (!status.ok()) {
     report.fail(text_of(status), "copy any number of bytes between any two memories");
   } else if (after != before) {
     report.fail(formatted("{} bytes come back changed from {} at offset {}", size,
-                          quote(memories.name_of(memory)), offset),
+                          device.name_of(number), offset),
                 "copy all bytes before the function returns, from and to any offset");
   }
 }
@@ -164,10 +151,10 @@ void check_copies(const Subject& subject, Report& report) {
   const std::optional<Memories> found = need_memories(subject, report, false);
   if (!found) return;
   std::mt19937_64 random(subject.seed);
-  for (uint32_t memory = 1; memory <= found->memories.memories().size(); ++memory) {
+  for (const DeviceMemory& memory : found->all) {
     for (const uint64_t size : odd_sizes()) {
       for (const uint64_t offset : {0U, 1U, 64U, 129U}) {
-        judge_round_trip(found->memories, memory, size, offset, random, report);
+        judge_round_trip(memory, size, offset, random, report);
         if (!report.findings().empty()) return;
       }
     }
@@ -177,25 +164,17 @@ void check_copies(const Subject& subject, Report& report) {
 void check_exhaustion(const Subject& subject, Report& report) {
   const std::optional<Memories> found = need_memories(subject, report, false);
   if (!found) return;
-  for (uint32_t memory = 1; memory <= found->memories.memories().size(); ++memory) {
-    for (const uint64_t size : {uint64_t{1} << 56U, uint64_t{1} << 62U, ~uint64_t{0}}) {
-      KitError error;
-      void* data = nullptr;
-      const auto code =
-          plugin::call({subject.provider, "allocate"}, found->api.allocate, found->provider->get(),
-                       memory, size, &data, static_cast<eph_error*>(&error));
-      if (code.ok() && *code != EPH_OK && data == nullptr && !error.message().empty()) continue;
-      if (!code.ok()) {
-        report.fail(text_of(code.status()), "catch everything within the function");
-      } else if (*code == EPH_OK) {
-        report.fail(formatted("allocate succeeds for {} bytes", size),
-                    "fail with EPH_OUT_OF_MEMORY where memory runs out");
-      } else {
-        report.fail(formatted("allocate fails for {} bytes and {}", size,
-                              data != nullptr ? "gives an address, too" : "has no message"),
-                    "set *out_data to null first, and say what failed");
+  for (const DeviceMemory& memory : found->all) {
+    for (const uint64_t size : {uint64_t{1} << 56U, uint64_t{1} << 62U, ~uint64_t{0} << 30U}) {
+      const auto block = memory.device->allocate(memory.number, size, "the conformance kit");
+      if (block.ok()) {
+        memory.device->release(memory.number, *block);
+        return report.fail(formatted("allocate succeeds for {} bytes", size),
+                           "fail with EPH_OUT_OF_MEMORY where memory runs out");
       }
-      return;
+      if (block.status().code() == StatusCode::kOutOfMemory) continue;
+      return report.fail(text_of(block.status()),
+                         "fail with EPH_OUT_OF_MEMORY where memory runs out, and say of what");
     }
   }
 }

@@ -40,7 +40,7 @@ void try_odd_creations(const Subject& subject, Report& report, int rule) {
   if (!plugin) return;
   const auto services = kit_services(*plugin);
   const auto attempt = [&](const std::string& how, std::vector<DeviceInfo> devices, auto change) {
-    Result<Config> config = Config::make(plugin->manifest, {}, std::move(devices));
+    Result<Config> config = Config::make(plugin, {}, std::move(devices));
     if (!config.ok()) return;
     change(*config);
     const Creation creation = create(*plugin, *services, config->record());
@@ -68,21 +68,19 @@ void try_odd_extensions(const LoadedPlugin& plugin, eph_provider* provider, Repo
                                        EPH_STRING(""),
                                        EPH_STRING("/"),
                                        EPH_STRING("ephost."),
-                                       EPH_STRING("ephost.device_memory"),
-                                       EPH_STRING("ephost.device_memory/1000000"),
+                                       EPH_STRING("ephost.device"),
+                                       EPH_STRING("ephost.device/1000000"),
                                        EPH_STRING("\xff\xfe"),
                                        {longest.data(), longest.size()}};
   for (const eph_string& id : ids) {
-    if (plugin.provider.get_extension != nullptr) {
-      const auto table = plugin::call({plugin.manifest.provider, "get_extension"},
-                                      plugin.provider.get_extension, provider, id);
+    const auto ask = [&](auto slot, auto self) {
+      if (slot == nullptr) return;
+      const auto table = plugin::call({plugin.manifest.provider, "get_extension"}, slot, self, id);
       if (!table.ok()) report.fail(text_of(table.status()), "return null for ids that you lack");
-    }
-    if (plugin.api.get_extension != nullptr) {
-      const auto table = plugin::call({plugin.manifest.provider, "get_extension"},
-                                      plugin.api.get_extension, plugin.api_self, id);
-      if (!table.ok()) report.fail(text_of(table.status()), "return null for ids that you lack");
-    }
+    };
+    ask(plugin.provider.get_provider_extension, provider);
+    ask(plugin.provider.get_extension, plugin.provider_self);
+    ask(plugin.api.get_extension, plugin.api_self);
   }
 }
 
@@ -140,7 +138,7 @@ class Life {
     });
     std::vector<DeviceInfo> devices = list.take();
     std::erase_if(devices, [](const DeviceInfo& device) { return device.is_virtual(); });
-    Result<Config> config = Config::make(plugin_->manifest, {}, std::move(devices));
+    Result<Config> config = Config::make(plugin_, {}, std::move(devices));
     if (!config.ok()) return;
     const eph_provider_config* const record = config->record();
     eph_provider* provider = nullptr;

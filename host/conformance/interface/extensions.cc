@@ -26,9 +26,10 @@ using std::chrono::seconds;
 
 const void* provider_table(const LoadedPlugin& plugin, eph_provider* provider,
                            std::string_view id) {
-  if (plugin.provider.get_extension == nullptr) return nullptr;
-  const auto table = plugin::call({plugin.manifest.provider, "get_extension"},
-                                  plugin.provider.get_extension, provider, bridge::to_abi(id));
+  if (plugin.provider.get_provider_extension == nullptr) return nullptr;
+  const auto table =
+      plugin::call({plugin.manifest.provider, "get_extension"},
+                   plugin.provider.get_provider_extension, provider, bridge::to_abi(id));
   return table.ok() ? *table : nullptr;
 }
 
@@ -109,7 +110,7 @@ void check_bare_host(const Subject& subject, Report& report) {
   const LiveProvider usual(plugin, report);
   if (usual.get() == nullptr) return;
   const BareHost host;
-  Result<Config> config = Config::make(plugin->manifest, {}, default_devices(*plugin));
+  Result<Config> config = Config::make(plugin, {}, default_devices(*plugin));
   if (!config.ok()) return;
   const Creation creation = create(*plugin, host, config->record());
   if (creation.ok()) return destroy(*plugin, creation.provider);

@@ -93,7 +93,7 @@ class OptionTrial {
 
   // Whether the provider takes them.
   bool attempt(const GivenOptions& options) {
-    Result<Config> config = Config::make(plugin_->manifest, options, devices_);
+    Result<Config> config = Config::make(plugin_, options, devices_);
     if (!config.ok()) {
       report_.fail(
           formatted("the host refuses what the manifest declares: {}", text_of(config.status())),

@@ -157,7 +157,7 @@ void check_larger_records(const Subject& subject, Report& report) {
   const LiveProvider plain(plugin, report);
   if (plain.get() == nullptr) return;
   const auto services = kit_services(*plugin);
-  Result<Config> config = Config::make(plugin->manifest, {}, default_devices(*plugin));
+  Result<Config> config = Config::make(plugin, {}, default_devices(*plugin));
   if (!config.ok()) return;
   for (const uint64_t extra : {uint64_t{8}, uint64_t{64}, uint64_t{4096}}) {
     const Creation creation = create(*plugin, *services, config->record(extra));

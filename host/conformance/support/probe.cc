@@ -204,10 +204,18 @@ std::unique_ptr<bridge::HostServices> kit_services(const plugin::LoadedPlugin& p
       bridge::ProgressHooks{});
 }
 
-Result<Config> Config::make(const manifest::Manifest& manifest, const GivenOptions& options,
-                            std::vector<DeviceInfo> devices) {
+Result<Config> Config::make(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
+                            const GivenOptions& options, std::vector<DeviceInfo> devices) {
   Config config;
+  const manifest::Manifest& manifest = plugin->manifest;
   EPHOST_ASSIGN_OR_RETURN(config.typed_, manifest::validate_options(manifest, options));
+  const auto services = kit_services(*plugin);
+  for (const DeviceInfo& info : devices) {
+    EPHOST_ASSIGN_OR_RETURN(auto device, bridge::Device::open(plugin, *services, info));
+    if (device == nullptr) break;
+    config.handles_.push_back(device->handle());
+    config.opened_.push_back(std::move(device));
+  }
   config.options_ = to_abi(config.typed_);
   config.devices_ = std::move(devices);
   config.directory_ = manifest.directory();
@@ -228,6 +236,8 @@ const eph_provider_config* Config::record(uint64_t extra) {
   config.target = devices_in(target_bytes_);
   config.directory = to_abi(directory_);
   config.purpose = purpose_;
+  const bool only_compiles = target_ || (purpose_ & EPH_PURPOSE_COMPILE_ONLY) != 0;
+  if (!handles_.empty() && !only_compiles) config.opened = handles_.data();
   config_bytes_.assign((sizeof(config) + extra) / sizeof(uint64_t), kGarbage);
   put_record(config, config_bytes_);
   return reinterpret_cast<const eph_provider_config*>(config_bytes_.data());
@@ -287,9 +297,10 @@ std::vector<DeviceInfo> default_devices(const plugin::LoadedPlugin& plugin) {
 
 LiveProvider::LiveProvider(std::shared_ptr<const plugin::LoadedPlugin> plugin, Report& report)
     : plugin_(std::move(plugin)), services_(kit_services(*plugin_)) {
-  Result<Config> config = Config::make(plugin_->manifest, {}, default_devices(*plugin_));
+  Result<Config> config = Config::make(plugin_, {}, default_devices(*plugin_));
   if (config.ok()) {
-    const Creation creation = create(*plugin_, *services_, config->record());
+    config_ = std::move(*config);
+    const Creation creation = create(*plugin_, *services_, config_->record());
     if (creation.ok()) provider_ = creation.provider;
   }
   if (provider_ == nullptr) {

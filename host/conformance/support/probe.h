@@ -90,10 +90,11 @@ using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 // What `create` is given: memory that the records point to included.
 class Config {
  public:
-  // INVALID_ARGUMENT for options that the manifest does not allow.
-  [[nodiscard]] static Result<Config> make(const manifest::Manifest& manifest,
-                                           const GivenOptions& options,
-                                           std::vector<bridge::DeviceInfo> devices);
+  // INVALID_ARGUMENT for options that the manifest does not allow. Opens the devices, if the plugin
+  // has something to open, for as long as the object lives.
+  [[nodiscard]] static Result<Config> make(
+      const std::shared_ptr<const plugin::LoadedPlugin>& plugin, const GivenOptions& options,
+      std::vector<bridge::DeviceInfo> devices);
   // The records in one piece. `extra` bytes of garbage, a multiple of 8, follow each record that
   // can grow, and its struct_size covers them, as if the host were newer.
   [[nodiscard]] const eph_provider_config* record(uint64_t extra = 0);
@@ -105,6 +106,8 @@ class Config {
   std::vector<manifest::TypedOption> typed_;
   std::vector<eph_option> options_;
   std::vector<bridge::DeviceInfo> devices_;
+  std::vector<std::shared_ptr<const bridge::Device>> opened_;
+  std::vector<eph_device_handle*> handles_;
   std::optional<bridge::DeviceInfo> target_;
   std::string directory_;
   uint32_t purpose_ = 0;
@@ -150,6 +153,7 @@ class LiveProvider {
  private:
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::unique_ptr<bridge::HostServices> services_;
+  std::optional<Config> config_;
   eph_provider* provider_ = nullptr;
 };
 

@@ -4,13 +4,13 @@
 // has:
 //
 //   // A function of the plugin is called: `next(arguments...)` calls it. `call` says of which
-//   // provider, and of which computation. Arguments are those that the plugin gets (passed.h).
+//   // provider, computation or device. Arguments are those that the plugin gets (passed.h).
 //   template <auto Member, class Next, class... A> auto to_plugin(const Call<L>&, Next, A...);
 //   // The plugin calls a function of the host's `object`, for which `next(arguments...)` stands.
 //   template <auto Member, class Object, class Next, class... A>
 //   auto from_plugin(const Object& object, Next, A...) noexcept;
-//   // What the layer keeps of each provider, and of each computation; made from a Call<L>.
-//   struct ProviderState; struct ComputationState;
+//   // What the layer keeps of each provider, computation and device; made from a Call<L>.
+//   struct ProviderState; struct ComputationState; struct DeviceState;
 //   // What it keeps of each object of the host that the plugin gets; made from nothing.
 //   struct ObjectState;
 //   // Holds such an object for the time of a call: LentOnStack, or what keeps it for longer. Made
@@ -45,6 +45,7 @@ struct Call {
   const ProviderTable<L>& table;
   ProviderObject<L>* provider = nullptr;        // null: a slot that needs none
   ComputationObject<L>* computation = nullptr;  // null: a slot of the provider
+  DeviceObject<L>* device = nullptr;            // null: a slot of another table
 };
 
 // The type of slots has noexcept in it. The functions here do not, so that what a plugin throws
@@ -93,8 +94,8 @@ template <class L, auto Member, class Table, class R, class... A>
 struct PluginThunk<L, Member, R (*Table::*)(const eph_provider_api*, A...) noexcept> {
   static R call(const eph_provider_api* self, A... arguments) {
     const auto& table = ProviderTable<L>::of(self);
-    return call_plugin<Member>(Call<L>{table}, table.layer(), table.inner(), table.inner_self(),
-                               Passed<L, A>(table.layer(), arguments).get()...);
+    return call_plugin<Member>(Call<L>{table}, table.layer(), table.template inner_table<Table>(),
+                               table.inner_self(), Passed<L, A>(table.layer(), arguments).get()...);
   }
 };
 template <class L, auto Member, class Table, class R, class... A>
@@ -114,6 +115,16 @@ struct PluginThunk<L, Member, R (*Table::*)(eph_computation*, A...) noexcept> {
     return call_plugin<Member>(Call<L>{provider.table(), &provider, &computation}, provider.layer(),
                                computation.inner_table(), computation.inner(),
                                Passed<L, A>(provider.layer(), arguments).get()...);
+  }
+};
+
+template <class L, auto Member, class Table, class R, class... A>
+struct PluginThunk<L, Member, R (*Table::*)(eph_device_handle*, A...) noexcept> {
+  static R call(eph_device_handle* handle, A... arguments) {
+    auto& device = DeviceObject<L>::of(handle);
+    return call_plugin<Member>(Call<L>{.table = device.table(), .device = &device}, device.layer(),
+                               device.table().template inner_table<Table>(), device.inner(),
+                               Passed<L, A>(device.layer(), arguments).get()...);
   }
 };
 
@@ -218,7 +229,8 @@ class ProviderObject {
   template <class Table>
   const void* decorated(const void* given) {
     if (given == nullptr) return nullptr;
-    const auto adopted = plugin::adopt<Table>(given, {table_.provider_name(), "get_extension"});
+    const auto adopted =
+        plugin::adopt<Table>(given, {table_.provider_name(), "get_provider_extension"});
     if (!adopted.ok()) return given;
     const std::lock_guard lock(mutex_);
     auto& [inner, outer] = std::get<Adopted<Table>>(extensions_);
@@ -235,6 +247,35 @@ class ProviderObject {
   std::mutex mutex_;  // guards extensions_ while they are asked for
   plugin::ProviderExtensions::TupleOf<Adopted> extensions_;
   typename L::ProviderState state_;
+};
+
+// A device that the plugin has opened.
+template <class L>
+class DeviceObject {
+ public:
+  DeviceObject(const ProviderTable<L>& table, const eph_host* host)
+      : table_(table),
+        host_(table.layer(), table.layer(), host),
+        state_(Call<L>{.table = table, .device = this}) {}
+  DeviceObject(const DeviceObject&) = delete;
+  DeviceObject& operator=(const DeviceObject&) = delete;
+
+  [[nodiscard]] static DeviceObject& of(eph_device_handle* handle) {
+    return *reinterpret_cast<DeviceObject*>(handle);
+  }
+  [[nodiscard]] eph_device_handle* handle() { return reinterpret_cast<eph_device_handle*>(this); }
+  [[nodiscard]] const ProviderTable<L>& table() const { return table_; }
+  [[nodiscard]] L& layer() const { return table_.layer(); }
+  [[nodiscard]] eph_device_handle* inner() const { return inner_; }
+  void set_inner(eph_device_handle* inner) { inner_ = inner; }
+  [[nodiscard]] const HostObject<L, eph_host>& host() const { return *host_.get(); }
+  [[nodiscard]] typename L::DeviceState& state() { return state_; }
+
+ private:
+  const ProviderTable<L>& table_;
+  typename L::template Lent<HostObject<L, eph_host>> host_;
+  eph_device_handle* inner_ = nullptr;
+  [[no_unique_address]] typename L::DeviceState state_;
 };
 
 // The table that the host sees. At a fixed address, for the slots that take it.
@@ -259,6 +300,15 @@ class ProviderTable : public eph_provider_api {
   [[nodiscard]] L& layer() const { return layer_; }
   [[nodiscard]] const eph_provider_api& inner() const { return inner_; }
   [[nodiscard]] const eph_provider_api* inner_self() const { return inner_self_; }
+  template <class Table>
+  [[nodiscard]] const Table& inner_table() const {
+    if constexpr (std::is_same_v<Table, eph_provider_api>) {
+      return inner_;
+    } else {
+      static_assert(std::is_same_v<Table, eph_device_api>);
+      return devices_.inner;
+    }
+  }
   [[nodiscard]] std::string_view provider_name() const {
     return {inner_.type_name.data, inner_.type_name.size};
   }
@@ -280,8 +330,19 @@ class ProviderTable : public eph_provider_api {
       return &ProviderTable::compile_partitions;
     else if constexpr (kIsSame<Member, &Api::get_ep_context_nodes>)
       return &ProviderTable::write_context;
+    else if constexpr (kIsSame<Member, &Api::get_provider_extension>)
+      return &ProviderTable::find_provider_extension;
     else if constexpr (kIsSame<Member, &Api::get_extension>)
       return &ProviderTable::find_extension;
+    else
+      return &PluginThunk<L, Member>::call;
+  }
+  template <auto Member>
+  static auto choose_of_device() {
+    if constexpr (kIsSame<Member, &eph_device_api::open>)
+      return &ProviderTable::open_device;
+    else if constexpr (kIsSame<Member, &eph_device_api::close>)
+      return &ProviderTable::close_device;
     else
       return &PluginThunk<L, Member>::call;
   }
@@ -295,9 +356,18 @@ class ProviderTable : public eph_provider_api {
     auto provider = std::make_unique<Provider>(table, host);
     eph_provider* made = nullptr;
     Passed<L, eph_error*> passed(table.layer(), error);
+    eph_provider_config own = *config;
+    std::vector<eph_device_handle*> opened;
+    if (own.opened != nullptr) {
+      for (uint64_t i = 0; i < own.device_count; ++i) {
+        opened.push_back(DeviceObject<L>::of(own.opened[i]).inner());
+      }
+      own.opened = opened.data();
+    }
     const int32_t code = call_plugin<&eph_provider_api::create>(
         Call<L>{table, provider.get()}, table.layer(), table.inner(), table.inner_self(),
-        static_cast<const eph_host*>(&provider->host()), config, &made, passed.get());
+        static_cast<const eph_host*>(&provider->host()),
+        static_cast<const eph_provider_config*>(&own), &made, passed.get());
     if (made == nullptr) return code;
     provider->set_inner(made);
     *out_provider = provider.release()->handle();
@@ -351,9 +421,49 @@ class ProviderTable : public eph_provider_api {
     return PluginThunk<L, &eph_provider_api::get_ep_context_nodes>::call(handle, passed.data(),
                                                                          count, writer, error);
   }
-  static const void* find_extension(eph_provider* handle, eph_string id) {
-    const void* const given = PluginThunk<L, &eph_provider_api::get_extension>::call(handle, id);
-    return Provider::of(handle).extension(id, given);
+  static const void* find_provider_extension(eph_provider* handle, eph_string id) {
+    using Thunk = PluginThunk<L, &eph_provider_api::get_provider_extension>;
+    return Provider::of(handle).extension(id, Thunk::call(handle, id));
+  }
+  static const void* find_extension(const eph_provider_api* self, eph_string id) {
+    const void* const given = PluginThunk<L, &eph_provider_api::get_extension>::call(self, id);
+    if (std::string_view(id.data, id.size) != EPH_EXT_DEVICE) return nullptr;
+    return of(self).decorated_devices(given);
+  }
+  const void* decorated_devices(const void* given) const {
+    if (given == nullptr) return nullptr;
+    const auto adopted = plugin::adopt<eph_device_api>(given, {provider_name(), "get_extension"});
+    if (!adopted.ok()) return given;
+    const std::lock_guard lock(mutex_);
+    auto& [inner, outer] = devices_;
+    if (outer.struct_size != 0) return &outer;
+    inner = *adopted;
+    fill_known_slots(
+        outer, inner, []<auto Member>() { return choose_of_device<Member>(); });
+    outer.struct_size = sizeof(outer);
+    return &outer;
+  }
+  static int32_t open_device(const eph_provider_api* self, const eph_host* host,
+                             const eph_device* device, eph_device_handle** out_device,
+                             eph_error* error) {
+    const ProviderTable& table = of(self);
+    *out_device = nullptr;
+    auto opened = std::make_unique<DeviceObject<L>>(table, host);
+    eph_device_handle* made = nullptr;
+    Passed<L, eph_error*> passed(table.layer(), error);
+    const int32_t code = call_plugin<&eph_device_api::open>(
+        Call<L>{.table = table, .device = opened.get()}, table.layer(), table.devices_.inner,
+        table.inner_self(), static_cast<const eph_host*>(&opened->host()), device, &made,
+        passed.get());
+    if (made == nullptr) return code;
+    opened->set_inner(made);
+    *out_device = opened.release()->handle();
+    return code;
+  }
+  static void close_device(eph_device_handle* handle) {
+    if (handle == nullptr) return;
+    const std::unique_ptr<DeviceObject<L>> own(&DeviceObject<L>::of(handle));
+    PluginThunk<L, &eph_device_api::close>::call(handle);
   }
 
   static std::string name_of_node(const eph_graph* graph, uint32_t node) {
@@ -368,6 +478,8 @@ class ProviderTable : public eph_provider_api {
   L& layer_;
   const eph_provider_api inner_;
   const eph_provider_api* const inner_self_;
+  mutable std::mutex mutex_;  // guards devices_ while they are asked for
+  mutable Adopted<eph_device_api> devices_;
 };
 
 }  // namespace ephost::layers

@@ -13,6 +13,8 @@ template <class L>
 class ProviderObject;
 template <class L>
 class ComputationObject;
+template <class L>
+class DeviceObject;
 
 // Lives as long as the call.
 template <class L, class T>

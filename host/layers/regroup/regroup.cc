@@ -14,6 +14,7 @@ class Regrouper {
     explicit ProviderState(const Call<Regrouper>&) {}
   };
   using ComputationState = ProviderState;
+  using DeviceState = ProviderState;
   struct ObjectState {};
   template <class T>
   using Lent = LentOnStack<T>;

@@ -114,13 +114,21 @@ ArgumentText::Parameter ArgumentText::next_parameter() {
   return {parameter.substr(0, count), count != std::string_view::npos};
 }
 
-void ArgumentText::add_copy(uint32_t to_memory, const void* to, uint32_t from_memory,
-                            const void* from, uint64_t size) {
-  object_.add("to_memory", shown(to_memory));
-  if (to_memory == 0 && !is_before()) object_.add("to", content(to, size));
-  object_.add("from_memory", shown(from_memory));
-  if (from_memory == 0 && is_before()) object_.add("from", content(from, size));
-  object_.add("size", shown(size));
+void ArgumentText::add_copies(const eph_copy* copies, uint64_t stride, uint64_t count,
+                              const eph_error*) {
+  JsonText list('[');
+  const auto* at = reinterpret_cast<const std::byte*>(copies);
+  for (uint64_t i = 0; i < count; ++i, at += stride) {
+    const auto& copy = *reinterpret_cast<const eph_copy*>(at);
+    JsonText one('{');
+    if (is_before()) one.add("to_memory", json_number(copy.to_memory));
+    if (copy.to_memory == 0 && !is_before()) one.add("to", content(copy.to, copy.size));
+    if (is_before()) one.add("from_memory", json_number(copy.from_memory));
+    if (copy.from_memory == 0 && is_before()) one.add("from", content(copy.from, copy.size));
+    if (is_before()) one.add("size", json_number(copy.size));
+    list.add(one.text());
+  }
+  object_.add("copies", list.text());
 }
 
 template <class Number>
@@ -322,12 +330,8 @@ std::string ArgumentText::shown(eph_computation_info* info) const {
       .add("aliases", json_number(known.alias_count))
       .add("input_parts", json_number(known.input_part_count))
       .add("output_parts", json_number(known.output_part_count))
+      .add("memory", json_number(known.memory))
       .text();
-}
-
-std::string ArgumentText::shown(eph_computation_memory* memory) const {
-  if (is_before()) return {};
-  return JsonText('{').add("memory", json_number(known_part(memory).memory)).text();
 }
 
 }  // namespace ephost::layers

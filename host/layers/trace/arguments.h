@@ -3,7 +3,7 @@
 // where the ABI lets both sides read it.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
 #include <ephost/ext/shapes.h>
@@ -34,9 +34,8 @@ class ArgumentText {
     parameters_ = parameters;
     add_some(arguments...);
   }
-  // Those of `copy` of eph_device_memory_api: what lies in host memory is shown.
-  void add_copy(uint32_t to_memory, const void* to, uint32_t from_memory, const void* from,
-                uint64_t size);
+  // Those of `copy` of eph_device_api: what lies in host memory is shown.
+  void add_copies(const eph_copy* copies, uint64_t stride, uint64_t count, const eph_error* error);
 
   // An object by the names of the arguments.
   [[nodiscard]] std::string text() const { return object_.text(); }
@@ -120,7 +119,6 @@ class ArgumentText {
   std::string shown(eph_string* text) const;
   std::string shown(eph_provider_info* info) const;
   std::string shown(eph_computation_info* info) const;
-  std::string shown(eph_computation_memory* memory) const;
 
   template <class Number>
   std::string before(Number number) const {

@@ -156,6 +156,7 @@ class Tracer {
     explicit ProviderState(const Call<Tracer>&) {}
   };
   using ComputationState = ProviderState;
+  using DeviceState = ProviderState;
   struct ObjectState {};
   template <class T>
   using Lent = LentOnStack<T>;
@@ -220,16 +221,12 @@ class Tracer {
   template <auto Member, class... A>
   static std::string text(Moment moment, A... arguments) {
     ArgumentText shown(moment);
-    if constexpr (kIsSame<Member, &eph_device_memory_api::copy>) {
-      add_copy(shown, arguments...);
+    if constexpr (kIsSame<Member, &eph_device_api::copy>) {
+      shown.add_copies(arguments...);
     } else {
       shown.add_all(kSlot<Member>.parameters, own(arguments)...);
     }
     return shown.text();
-  }
-  static void add_copy(ArgumentText& shown, uint32_t to_memory, const void* to,
-                       uint32_t from_memory, const void* from, uint64_t size, const ErrorObject*) {
-    shown.add_copy(to_memory, to, from_memory, from, size);
   }
   // Slots that can fail return a code; the others a number or an address.
   template <auto Member, class Result>

@@ -96,18 +96,6 @@ bool ProviderOrder::forget_run(uint64_t run_id) {
   return true;
 }
 
-void ProviderOrder::add_block(uint32_t memory, const void* data) {
-  const std::lock_guard lock(mutex_);
-  blocks_.emplace(memory, data);
-}
-
-std::optional<Finding> ProviderOrder::remove_block(uint32_t memory, const void* data) {
-  const std::lock_guard lock(mutex_);
-  if (blocks_.erase({memory, data}) != 0) return std::nullopt;
-  return of_host(kBlocks,
-                 formatted("was called for memory {} with what `allocate` had not given", memory));
-}
-
 std::optional<Finding> ProviderOrder::start_profiling() {
   const std::lock_guard lock(mutex_);
   if (profiles_++ == 0) return std::nullopt;
@@ -141,6 +129,24 @@ std::vector<Finding> ProviderOrder::leftovers() const {
     found.push_back(of_host(
         kRuns, formatted("was called before {} had ended", counted(runs_.size(), "run", "runs"))));
   }
+  return found;
+}
+
+void DeviceOrder::add_block(uint32_t memory, const void* data) {
+  const std::lock_guard lock(mutex_);
+  blocks_.emplace(memory, data);
+}
+
+std::optional<Finding> DeviceOrder::remove_block(uint32_t memory, const void* data) {
+  const std::lock_guard lock(mutex_);
+  if (blocks_.erase({memory, data}) != 0) return std::nullopt;
+  return of_host(kBlocks,
+                 formatted("was called for memory {} with what `allocate` had not given", memory));
+}
+
+std::vector<Finding> DeviceOrder::leftovers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Finding> found;
   if (!blocks_.empty()) {
     found.push_back(
         of_host(kBlocks, formatted("was called before {} of device memory had been released",

@@ -33,9 +33,6 @@ class ProviderOrder {
   [[nodiscard]] std::optional<Finding> end_run(uint64_t run_id);
   void drop_run(uint64_t run_id);  // it could not be begun, or is over for the host
 
-  void add_block(uint32_t memory, const void* data);
-  [[nodiscard]] std::optional<Finding> remove_block(uint32_t memory, const void* data);
-
   [[nodiscard]] std::optional<Finding> start_profiling();
   void drop_profiling();  // it could not be started, or is over for the host
   [[nodiscard]] std::optional<Finding> stop_profiling();
@@ -53,8 +50,21 @@ class ProviderOrder {
   uint32_t max_concurrent_ = 1;
   uint32_t computing_ = 0;
   std::multiset<uint64_t> runs_;  // those that a faulty host has begun twice have two ends to come
-  std::set<std::pair<uint32_t, const void*>> blocks_;
   int profiles_ = 0;
+};
+
+// The order of calls of one device. May be used by any thread.
+class DeviceOrder {
+ public:
+  void add_block(uint32_t memory, const void* data);
+  [[nodiscard]] std::optional<Finding> remove_block(uint32_t memory, const void* data);
+
+  // What is left when the device is closed.
+  [[nodiscard]] std::vector<Finding> leftovers() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::pair<uint32_t, const void*>> blocks_;
 };
 
 // The order of calls of one computation. May be used by any thread.

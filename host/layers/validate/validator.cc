@@ -96,7 +96,7 @@ void Validator::note(const Call<Validator>& call, const eph_computation_info* in
   const auto known = plugin::adopt<eph_computation_info>(info, {});
   if (!known.ok()) return;
   GuardedRun::Declared& declared = call.computation->state().declared;
-  if (!call.provider->state().has_memories) declared.workspace_bytes = known->workspace_bytes;
+  if (known->memory == 0) declared.workspace_bytes = known->workspace_bytes;
   const uint64_t asked = known->host_alignment;
   const bool is_sound = asked != 0 && (asked & (asked - 1)) == 0 && asked <= uint64_t{2} << 20;
   if (is_sound) declared.alignment = std::max<uint64_t>(declared.alignment, asked);

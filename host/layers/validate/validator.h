@@ -51,7 +51,6 @@ class Validator {
  public:
   struct ProviderState {
     explicit ProviderState(const Call<Validator>& call);
-    bool has_memories = false;  // of its own, where a workspace may lie
     ProviderOrder order;
     // What the graph of a computation says about it.
     struct Made {
@@ -80,6 +79,10 @@ class Validator {
     std::mutex mutex_;
     ConstantChecksums constants_;
     std::vector<std::vector<int64_t>> seen_;
+  };
+  struct DeviceState {
+    explicit DeviceState(const Call<Validator>&) {}
+    DeviceOrder order;
   };
   struct ObjectState {
     Loan loan;
@@ -153,13 +156,7 @@ class Validator {
     } else if constexpr (std::is_void_v<Result>) {
       release<Member>(call, subject, next, arguments...);
     } else {
-      const Result found = next(arguments...);
-      if constexpr (kIsSame<Member, &eph_provider_api::get_extension>) {
-        const eph_string id = first_of(arguments...);
-        const bool has_memories = std::string_view(id.data, id.size) == EPH_EXT_DEVICE_MEMORY;
-        if (found != nullptr && has_memories) call.provider->state().has_memories = true;
-      }
-      return found;
+      return next(arguments...);
     }
   }
 

@@ -142,11 +142,22 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
     add(leftover(code, made, "state", "*out_state"), found);
     call.computation->state().order.add_state(*made);
     return code;
-  } else if constexpr (kIsSame<Member, &eph_device_memory_api::allocate>) {
+  } else if constexpr (kIsSame<Member, &eph_device_api::open>) {
+    call.device->host().state().loan.begin(log_, {"close", {}});
+    const auto use = [&](const eph_host* host, const eph_device* device, eph_device_handle** out,
+                         ErrorObject* error) {
+      const int32_t code = with_arena(subject, [&](Arena& arena) {
+        return next(host, copy_devices(arena, device, device->struct_size, 1), out, error);
+      });
+      add(leftover(code, out, "device", "*out_device"), found);
+      return code;
+    };
+    return use(arguments...);
+  } else if constexpr (kIsSame<Member, &eph_device_api::allocate>) {
     const auto use = [&](uint32_t memory, uint64_t size, void** data, ErrorObject* error) {
       const int32_t code = next(memory, size, data, error);
       add(leftover(code, data, "block of memory", "*out_data"), found);
-      if (*data != nullptr) provider->state().order.add_block(memory, *data);
+      if (*data != nullptr) call.device->state().order.add_block(memory, *data);
       return code;
     };
     return use(arguments...);
@@ -168,8 +179,10 @@ void Validator::release(const Call<Validator>& call, const Subject& subject, Nex
     call.provider->state().order.remove_computation();
   } else if constexpr (kIsSame<Member, &eph_provider_api::destroy>) {
     found = call.provider->state().order.leftovers();
-  } else if constexpr (kIsSame<Member, &eph_device_memory_api::release>) {
-    add(call.provider->state().order.remove_block(arguments...), found);
+  } else if constexpr (kIsSame<Member, &eph_device_api::release>) {
+    add(call.device->state().order.remove_block(arguments...), found);
+  } else if constexpr (kIsSame<Member, &eph_device_api::close>) {
+    found = call.device->state().order.leftovers();
   }
   log_.add_all(subject, found);
   next(arguments...);

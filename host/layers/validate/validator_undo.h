@@ -42,11 +42,14 @@ inline void release_state(ComputationObject<Validator>& computation, void*& made
   may_throw(computation.inner_table().release_state)(computation.inner(), state);
 }
 
-inline void release_block(ProviderObject<Validator>& provider, uint32_t memory, void*& made) {
+inline void release_block(DeviceObject<Validator>& device, uint32_t memory, void*& made) {
   void* const block = std::exchange(made, nullptr);
-  (void)provider.state().order.remove_block(memory, block);
-  const auto& memories = provider.inner_table<eph_device_memory_api>();
-  may_throw(memories.release)(provider.inner(), memory, block);
+  (void)device.state().order.remove_block(memory, block);
+  may_throw(device.table().inner_table<eph_device_api>().release)(device.inner(), memory, block);
+}
+
+inline void close_device(const ProviderTable<Validator>& table, eph_device_handle*& made) {
+  may_throw(table.inner_table<eph_device_api>().close)(std::exchange(made, nullptr));
 }
 
 }  // namespace undoing
@@ -65,9 +68,12 @@ void Validator::undo(const Call<Validator>& call, A... arguments) {
   } else if constexpr (kIsSame<Member, &eph_computation_api::create_state>) {
     void*& made = *std::get<0>(passed);
     if (made != nullptr) undoing::release_state(*call.computation, made);
-  } else if constexpr (kIsSame<Member, &eph_device_memory_api::allocate>) {
+  } else if constexpr (kIsSame<Member, &eph_device_api::allocate>) {
     void*& made = *std::get<2>(passed);
-    if (made != nullptr) undoing::release_block(*call.provider, std::get<0>(passed), made);
+    if (made != nullptr) undoing::release_block(*call.device, std::get<0>(passed), made);
+  } else if constexpr (kIsSame<Member, &eph_device_api::open>) {
+    eph_device_handle*& made = *std::get<2>(passed);
+    if (made != nullptr) undoing::close_device(call.table, made);
   }
 }
 

@@ -114,9 +114,10 @@ Status StepOutputs::copy(graph::ValueId id, const eph_value& tensor) {
   }
   const uint32_t location = program_.allocation().values[id].location;
   if (location != plan::kHostLocation) {
-    return program_.devices()[location - 1].provider->device_memory().copy(
-        target.memory, target.data, bridge::kHostMemory, tensor.data, tensor.byte_size,
-        "value " + quote(program_.graph().values[id].name));
+    const bridge::DeviceMemory& memory = program_.devices()[location - 1].memory;
+    return memory.device->copy(memory.number, target.data, bridge::kHostMemory, tensor.data,
+                               tensor.byte_size,
+                               "value " + quote(program_.graph().values[id].name));
   }
   if (tensor.byte_size != 0) std::memcpy(target.data, tensor.data, tensor.byte_size);
   return Status::ok_status();

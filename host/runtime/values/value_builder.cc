@@ -63,7 +63,7 @@ Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
     if (input.view == value && value->memory != 0) {
       return Status(StatusCode::kInvalidArgument,
                     "an input that lies in device memory cannot be handed on or become a part of a "
-                    "value; ask for it in host memory (ephost/ext/device_memory.h)");
+                    "value; ask for it in host memory (ephost/ext/device.h)");
     }
     if (input.view == value && input.object == nullptr) return copy_tensor(*value);
     if (input.view == value && take && input.taken_view != nullptr) {

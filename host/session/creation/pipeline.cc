@@ -66,7 +66,7 @@ std::string_view phase_text(std::string_view name) {
 uint32_t purpose_of(const PipelineHooks& hooks, const SessionConfig& config) {
   uint32_t purpose = 0;
   if (hooks.writes_context) purpose |= EPH_PURPOSE_WRITES_CONTEXT;
-  if (!hooks.runs) purpose |= EPH_PURPOSE_COMPILE_ONLY;
+  if (!hooks.runs && !hooks.opens_devices) purpose |= EPH_PURPOSE_COMPILE_ONLY;
   if (hooks.seat != nullptr) purpose |= EPH_PURPOSE_SHARED;
   if (hooks.runs && !config.profile_file.empty()) purpose |= EPH_PURPOSE_PROFILING;
   return purpose;

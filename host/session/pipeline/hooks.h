@@ -38,6 +38,9 @@ struct PipelineHooks {
   // What providers are told that they are created for. Without `runs`, the prepared model is only
   // looked at or written, and no provider needs to open its device.
   bool runs = false;
+  // Opens devices without `runs`: the memory of the model is planned, of which they know what there
+  // is.
+  bool opens_devices = false;
   bool writes_context = false;
   // The id of a device to compile for that need not be present; empty: the session's devices.
   std::string target;

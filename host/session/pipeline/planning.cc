@@ -63,14 +63,16 @@ std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Gra
 void number_locations(PreparedModel& model) {
   model.locations.clear();
   model.devices.clear();
-  for (uint32_t index = 0; index < model.providers.size(); ++index) {
-    const std::shared_ptr<bridge::Provider>& provider = model.providers[index];
-    const std::vector<bridge::MemoryInfo>& memories = provider->device_memory().memories();
-    for (uint32_t i = 0; i < memories.size(); ++i) {
-      const std::string& name = memories[i].name;
-      const std::string& owner = provider->short_name();
-      model.locations.push_back({name == owner ? owner : owner + ":" + name, index});
-      model.devices.push_back({provider, i + 1});
+  std::map<const bridge::Device*, uint32_t> owners;
+  for (const std::shared_ptr<bridge::Provider>& provider : model.providers) {
+    uint32_t number = 0;
+    for (const bridge::DeviceMemory& memory : provider->memories()) {
+      const std::string& name = memory.info().name;
+      const std::string& short_name = provider->short_name();
+      const auto next_owner = static_cast<uint32_t>(owners.size());
+      const uint32_t owner = owners.emplace(memory.device.get(), next_owner).first->second;
+      model.locations.push_back({name == short_name ? name : short_name + ":" + name, owner});
+      model.devices.push_back({memory, ++number});
     }
   }
 }
@@ -94,8 +96,11 @@ plan::StepLocations locations_of(const bridge::ComputationMemory& memory, uint32
 // Adds copy steps to a graph whose steps use a device.
 Status place_copies(PreparedModel& model, PreparedGraph& prepared) {
   std::map<uint32_t, uint32_t> first_location;  // by provider
-  for (uint32_t i = 0; i < model.locations.size(); ++i) {
-    first_location.emplace(model.locations[i].owner, i + 1);
+  uint32_t next = 1;
+  for (uint32_t i = 0; i < model.providers.size(); ++i) {
+    const auto count = static_cast<uint32_t>(model.providers[i]->memories().size());
+    if (count != 0) first_location[i] = next;
+    next += count;
   }
   const std::vector<plan::Step>& steps = prepared.execution.steps;
   const auto is_on_device = [&](const plan::Step& step) {
@@ -230,7 +235,7 @@ std::vector<uint64_t> alignments_of(const PreparedModel& model, const PreparedGr
   }
   std::vector<uint64_t> alignments = {host};
   for (const runtime::DeviceLocation& device : model.devices) {
-    alignments.push_back(device.provider->device_memory().memories()[device.memory - 1].alignment);
+    alignments.push_back(device.memory.info().alignment);
   }
   return alignments;
 }

@@ -37,9 +37,11 @@ Result<ShapedModel> prepare_best_shape(EnvironmentState& environment,
                                        const std::filesystem::path& model,
                                        const GivenOptions& options, Stage until) {
   ShapedModel shaped;
+  PipelineHooks hooks;
+  hooks.opens_devices = until == Stage::kPlanned;
   EPHOST_ASSIGN_OR_RETURN(SessionSettings settings, SessionSettings::read(options));
   EPHOST_ASSIGN_OR_RETURN(shaped.prepared,
-                          prepare_model(environment, {model, {}}, settings, until));
+                          prepare_model(environment, {model, {}}, settings, until, hooks));
   const InputExtents inputs(shaped.prepared.model, shaped.prepared.shape_wishes);
   EPHOST_ASSIGN_OR_RETURN(const auto best, best_extents(shaped.prepared.shape_profiles, inputs));
   if (best.empty()) {
@@ -51,7 +53,7 @@ Result<ShapedModel> prepare_best_shape(EnvironmentState& environment,
   shaped.notes.push_back(
       formatted("the model is specialised for {}", inputs.describe(best.front())));
   EPHOST_ASSIGN_OR_RETURN(shaped.prepared,
-                          prepare_model(environment, {model, {}}, settings, until));
+                          prepare_model(environment, {model, {}}, settings, until, hooks));
   return shaped;
 }
 

@@ -40,6 +40,8 @@ Status ServedCalls::add_computation(const Call& call, eph_computation* made, std
         check(adopted->aliases, adopted->alias_count, "aliases");
         check(adopted->input_parts, adopted->input_part_count, "input_parts");
         check(adopted->output_parts, adopted->output_part_count, "output_parts");
+        check(adopted->input_memories, adopted->input_memory_count, "input_memories");
+        check(adopted->output_memories, adopted->output_memory_count, "output_memories");
         if (arrays.ok()) write(*adopted, *added.mutable_info());
         if (!arrays.ok()) fail(answer, arrays);
       } else {

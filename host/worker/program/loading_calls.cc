@@ -35,8 +35,24 @@ Status ServedCalls::load(const wire::Load& load, wire::Loaded& out) {
   out.set_name(copy(api().name));
   out.set_vendor(copy(api().vendor));
   out.set_slots(slots_of(api()));
+  load_devices(out);
   load_operators(out);
   return {};
+}
+
+// A table that lacks what it needs is one without functions, which the host refuses.
+void ServedCalls::load_devices(wire::Loaded& out) {
+  if (api().get_extension == nullptr) return;
+  const eph_string id = EPH_STRING(EPH_EXT_DEVICE);
+  const Result<const void*> given =
+      plugin::call(site("get_extension"), api().get_extension, plugin_->provider_self, id);
+  if (given.ok() && *given == nullptr) return;
+  out.set_has_devices(true);
+  if (!given.ok()) return;
+  const auto table = plugin::adopt<eph_device_api>(*given, site("get_extension"));
+  if (!table.ok()) return;
+  devices_ = *table;
+  out.set_device_slots(slots_of(devices_));
 }
 
 void ServedCalls::load_operators(wire::Loaded& out) {

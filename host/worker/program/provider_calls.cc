@@ -13,11 +13,11 @@ template <class Table>
 Status ServedCalls::adopt_extension(ServedProvider& provider, wire::Provider& out) {
   constexpr std::string_view kId = plugin::TableSlots<Table>::kId;
   EPHOST_ASSIGN_OR_RETURN(const void* const given,
-                          plugin::call(site("get_extension"), api().get_extension, provider.handle,
-                                       eph_string{kId.data(), kId.size()}));
+                          plugin::call(site("get_provider_extension"), api().get_provider_extension,
+                                       provider.handle, eph_string{kId.data(), kId.size()}));
   if (given == nullptr) return {};
   auto& table = std::get<std::optional<Table>>(provider.extensions);
-  EPHOST_ASSIGN_OR_RETURN(table, plugin::adopt<Table>(given, site("get_extension")));
+  EPHOST_ASSIGN_OR_RETURN(table, plugin::adopt<Table>(given, site("get_provider_extension")));
   wire::Extension& extension = *out.add_extensions();
   extension.set_id(std::string(kId));
   extension.set_slots(slots_of(*table));
@@ -25,7 +25,7 @@ Status ServedCalls::adopt_extension(ServedProvider& provider, wire::Provider& ou
 }
 
 Status ServedCalls::adopt_extensions(ServedProvider& provider, wire::Provider& out) {
-  if (api().get_extension == nullptr) return {};
+  if (api().get_provider_extension == nullptr) return {};
   Status status;
   plugin::ProviderExtensions::for_each([&]<class Table>() {
     if (status.ok()) status = adopt_extension<Table>(provider, out);
@@ -48,6 +48,9 @@ void ServedCalls::serve<&eph_provider_api::create>(const Call& call, wire::Answe
   if (given.has_target()) config.target = storage.keep(read(given.target(), storage));
   config.directory = text_of(given.directory());
   config.purpose = given.purpose();
+  std::vector<eph_device_handle*> opened;
+  for (const uint64_t device : given.opened()) opened.push_back(device_of(device).handle);
+  if (!opened.empty()) config.opened = opened.data();
   const bool is_made =
       call_slot(site("create"), out, api().create, plugin_->provider_self,
                 static_cast<const eph_host*>(&provider->host),

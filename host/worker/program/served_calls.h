@@ -2,7 +2,7 @@
 // results become the answer.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
@@ -81,6 +81,14 @@ struct ServedProvider {
   }
 };
 
+struct ServedDevice {
+  ServedDevice(std::string_view provider, const wire::Create& offer)
+      : host(std::string(provider), offer) {}
+
+  ServedHost host;
+  eph_device_handle* handle = nullptr;
+};
+
 struct ServedComputation {
   eph_computation* handle = nullptr;
   eph_computation_api table = {};
@@ -93,6 +101,7 @@ struct ServedComputation {
 inline ServedProvider& provider_of(const wire::Request& request) {
   return *reinterpret_cast<ServedProvider*>(request.provider());
 }
+inline ServedDevice& device_of(uint64_t opened) { return *reinterpret_cast<ServedDevice*>(opened); }
 inline ServedComputation& computation_of(uint64_t handle) {
   return *reinterpret_cast<ServedComputation*>(handle);
 }
@@ -119,6 +128,7 @@ class ServedCalls {
 
   // loading_calls.cc
   Status load(const wire::Load& load, wire::Loaded& out);
+  void load_devices(wire::Loaded& out);
   void load_operators(wire::Loaded& out);
 
   // Answers a call of a slot of the plugin. Most slots need no code of their own (served_slot.h).
@@ -139,6 +149,7 @@ class ServedCalls {
 
   std::unique_ptr<plugin::Registry> registry_;
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
+  eph_device_api devices_ = {};  // if the plugin offers it
   std::vector<const eph_operator_def*> definitions_;
 };
 
@@ -153,15 +164,20 @@ EPHOST_SERVED_BY_HAND(eph_provider_api::create_kernel)
 EPHOST_SERVED_BY_HAND(eph_provider_api::compile)
 EPHOST_SERVED_BY_HAND(eph_provider_api::get_ep_context_nodes)
 EPHOST_SERVED_BY_HAND(eph_computation_api::destroy)
-EPHOST_SERVED_BY_HAND(eph_device_memory_api::describe)
-EPHOST_SERVED_BY_HAND(eph_device_memory_api::copy)
+EPHOST_SERVED_BY_HAND(eph_device_api::open)
+EPHOST_SERVED_BY_HAND(eph_device_api::close)
+EPHOST_SERVED_BY_HAND(eph_device_api::get_status)
+EPHOST_SERVED_BY_HAND(eph_device_api::get_memories)
+EPHOST_SERVED_BY_HAND(eph_device_api::copy)
 #undef EPHOST_SERVED_BY_HAND
 
 // Slots that a request never names: what they give is in the answer of what made their object, and
 // a run has a form of its own.
 template <auto Member>
-inline constexpr bool kIsNeverAsked = plugin::kIsSame<Member, &eph_provider_api::get_extension> ||
-                                      plugin::kIsSame<Member, &eph_computation_api::describe> ||
-                                      plugin::kIsSame<Member, &eph_computation_api::compute>;
+inline constexpr bool kIsNeverAsked =
+    plugin::kIsSame<Member, &eph_provider_api::get_extension> ||
+    plugin::kIsSame<Member, &eph_provider_api::get_provider_extension> ||
+    plugin::kIsSame<Member, &eph_computation_api::describe> ||
+    plugin::kIsSame<Member, &eph_computation_api::compute>;
 
 }  // namespace ephost::worker

@@ -248,6 +248,8 @@ void ServedCalls::serve(const Call& call, wire::Answer& out) {
       Slot::answer(api(), plugin_->provider_self, from);
     } else if constexpr (std::is_same_v<Table, eph_provider_api>) {
       Slot::answer(api(), provider_of(request).handle, from);
+    } else if constexpr (std::is_same_v<Table, eph_device_api>) {
+      Slot::answer(devices_, device_of(request.opened()).handle, from);
     } else {
       const ServedProvider& provider = provider_of(request);
       Slot::answer(provider.extension<Table>(), provider.handle, from);

@@ -22,6 +22,15 @@ void add_parts(const eph_slot_part* parts, uint64_t count, Field& out) {
   }
 }
 
+template <class Field>
+void add_memories(const eph_slot_memory* slots, uint64_t count, Field& out) {
+  for (uint64_t i = 0; i < count; ++i) {
+    auto* const added = out.Add();
+    added->set_slot(slots[i].slot);
+    added->set_memory(slots[i].memory);
+  }
+}
+
 eph_slot_pair read_pair(const wire::SlotPair& pair) { return {pair.input(), pair.output()}; }
 eph_slot_part read_part(const wire::SlotPart& part) {
   return {part.input(), part.output(), part.offset()};
@@ -153,6 +162,9 @@ void write(const eph_computation_info& info, wire::ComputationInfo& out) {
   add_slots(info.aliases, info.alias_count, *out.mutable_aliases());
   add_parts(info.input_parts, info.input_part_count, *out.mutable_input_parts());
   add_parts(info.output_parts, info.output_part_count, *out.mutable_output_parts());
+  out.set_memory(info.memory);
+  add_memories(info.input_memories, info.input_memory_count, *out.mutable_input_memories());
+  add_memories(info.output_memories, info.output_memory_count, *out.mutable_output_memories());
 }
 
 eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
@@ -168,30 +180,12 @@ eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
   out.input_part_count = static_cast<uint64_t>(info.input_parts_size());
   out.output_parts = read_all<eph_slot_part>(info.output_parts(), storage, read_part);
   out.output_part_count = static_cast<uint64_t>(info.output_parts_size());
-  return out;
-}
-
-void write(const eph_computation_memory& memory, wire::ComputationMemory& out) {
-  const auto add = [](const eph_slot_memory* slots, uint64_t count, auto& list) {
-    for (uint64_t i = 0; i < count; ++i) {
-      wire::SlotMemory& added = *list.Add();
-      added.set_slot(slots[i].slot);
-      added.set_memory(slots[i].memory);
-    }
-  };
-  out.set_memory(memory.memory);
-  add(memory.inputs, memory.input_count, *out.mutable_inputs());
-  add(memory.outputs, memory.output_count, *out.mutable_outputs());
-}
-
-eph_computation_memory read(const wire::ComputationMemory& memory, Storage& storage) {
-  eph_computation_memory out = {};
-  out.struct_size = sizeof(out);
-  out.memory = memory.memory();
-  out.inputs = read_all<eph_slot_memory>(memory.inputs(), storage, read_slot_memory);
-  out.input_count = static_cast<uint64_t>(memory.inputs_size());
-  out.outputs = read_all<eph_slot_memory>(memory.outputs(), storage, read_slot_memory);
-  out.output_count = static_cast<uint64_t>(memory.outputs_size());
+  out.memory = info.memory();
+  out.input_memories = read_all<eph_slot_memory>(info.input_memories(), storage, read_slot_memory);
+  out.input_memory_count = static_cast<uint64_t>(info.input_memories_size());
+  out.output_memories =
+      read_all<eph_slot_memory>(info.output_memories(), storage, read_slot_memory);
+  out.output_memory_count = static_cast<uint64_t>(info.output_memories_size());
   return out;
 }
 
@@ -261,13 +255,16 @@ eph_kept_operator read(const wire::KeptOperator& kept, Storage&) {
           kept.until_version()};
 }
 
-void write(const eph_memory& memory, wire::Memory& out) {
+void write(const eph_memory_info& memory, wire::Memory& out) {
   out.set_name(copy(memory.name));
   out.set_alignment(memory.alignment);
+  out.set_tail_padding(memory.tail_padding);
+  out.set_page_size(memory.page_size);
 }
 
-eph_memory read(const wire::Memory& memory, Storage&) {
-  return {text_of(memory.name()), memory.alignment()};
+eph_memory_info read(const wire::Memory& memory, Storage&) {
+  return {sizeof(eph_memory_info), text_of(memory.name()), memory.alignment(),
+          memory.tail_padding(), memory.page_size()};
 }
 
 void write(const eph_shape_profile& profile, wire::ShapeProfile& out) {

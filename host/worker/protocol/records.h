@@ -3,7 +3,7 @@
 // not well-formed, and the code that checks the numbers of a plugin checks these.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
@@ -34,11 +34,10 @@ void write(const eph_device& device, wire::Device& out);
 void write(const eph_option& option, wire::Option& out);
 void write(const eph_kernel_def& kernel, wire::Kernel& out);
 void write(const eph_computation_info& info, wire::ComputationInfo& out);
-void write(const eph_computation_memory& memory, wire::ComputationMemory& out);
 void write(const eph_context_node& node, wire::ContextNode& out);
 void write(const eph_event& event, wire::Event& out);
 void write(const eph_kept_operator& kept, wire::KeptOperator& out);
-void write(const eph_memory& memory, wire::Memory& out);
+void write(const eph_memory_info& memory, wire::Memory& out);
 void write(const eph_shape_profile& profile, wire::ShapeProfile& out);
 void write(const eph_operator_def& definition, wire::Operator& out);
 void write(const eph_key_value* pairs, uint64_t count,
@@ -48,11 +47,10 @@ void write(const eph_key_value* pairs, uint64_t count,
 [[nodiscard]] eph_option read(const wire::Option& option, Storage& storage);
 [[nodiscard]] eph_kernel_def read(const wire::Kernel& kernel, Storage& storage);
 [[nodiscard]] eph_computation_info read(const wire::ComputationInfo& info, Storage& storage);
-[[nodiscard]] eph_computation_memory read(const wire::ComputationMemory& memory, Storage& storage);
 [[nodiscard]] eph_context_node read(const wire::ContextNode& node, Storage& storage);
 [[nodiscard]] eph_event read(const wire::Event& event, Storage& storage);
 [[nodiscard]] eph_kept_operator read(const wire::KeptOperator& kept, Storage& storage);
-[[nodiscard]] eph_memory read(const wire::Memory& memory, Storage& storage);
+[[nodiscard]] eph_memory_info read(const wire::Memory& memory, Storage& storage);
 [[nodiscard]] eph_shape_profile read(const wire::ShapeProfile& profile, Storage& storage);
 [[nodiscard]] eph_operator_def read(const wire::Operator& definition, Storage& storage);
 [[nodiscard]] const eph_key_value* read(const google::protobuf::RepeatedPtrField<wire::Pair>& pairs,
@@ -88,7 +86,7 @@ EPHOST_RECORD_FIELD(eph_device, Answer, devices)
 EPHOST_RECORD_FIELD(eph_event, Answer, events)
 EPHOST_RECORD_FIELD(eph_kept_operator, Answer, kept)
 EPHOST_RECORD_FIELD(eph_kernel_def, Answer, kernels)
-EPHOST_RECORD_FIELD(eph_memory, Answer, memories)
+EPHOST_RECORD_FIELD(eph_memory_info, Answer, memories)
 #undef EPHOST_RECORD_FIELD
 
 // Attributes of plain kinds; `write` leaves out the values of others. A kind that has no values

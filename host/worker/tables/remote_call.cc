@@ -20,10 +20,19 @@ Status RemoteCall::bind(eph_computation* handle) {
   return bind(computation.provider.handle());
 }
 
+Status RemoteCall::bind(eph_device_handle* handle) {
+  device_ = &RemoteDevice::self(handle);
+  outgoing_.emplace(device_->worker()->regions());
+  return {};
+}
+
 Status RemoteCall::make(bool keeps_answer) {
-  EPHOST_ASSIGN_OR_RETURN(own_answer_, provider_ == nullptr
-                                           ? front_->call(request_, *outgoing_, subjects_)
-                                           : provider_->call(request_, *outgoing_, subjects_));
+  const auto call = [&] {
+    if (provider_ != nullptr) return provider_->call(request_, *outgoing_, subjects_);
+    if (device_ != nullptr) return device_->call(request_, *outgoing_);
+    return front_->call(request_, *outgoing_, subjects_);
+  };
+  EPHOST_ASSIGN_OR_RETURN(own_answer_, call());
   answer_ = keeps_answer ? &provider_->keep(std::move(own_answer_)) : &own_answer_;
   return {};
 }

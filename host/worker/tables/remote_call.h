@@ -12,6 +12,7 @@
 
 #include "host/plugin/adopt.h"
 #include "host/worker/protocol/calls.h"
+#include "host/worker/tables/remote_device.h"
 #include "host/worker/tables/remote_provider.h"
 
 namespace ephost::worker {
@@ -24,6 +25,7 @@ class RemoteCall {
   Status bind(const eph_provider_api* self);
   Status bind(eph_provider* handle);
   Status bind(eph_computation* handle);
+  Status bind(eph_device_handle* handle);
 
   // Clears the results before the call.
   template <class Argument>
@@ -150,6 +152,7 @@ class RemoteCall {
 
   eph_error* const error_;
   std::shared_ptr<Worker> front_;       // of a slot that needs no provider
+  RemoteDevice* device_ = nullptr;      // of one that needs a device
   RemoteProvider* provider_ = nullptr;  // of every other
   std::optional<Outgoing> outgoing_;
   std::optional<HostGraphs> graphs_;

@@ -7,12 +7,12 @@
 namespace ephost::worker {
 namespace {
 
-RunFacts facts_of(const wire::Computation& made, bool has_device_memory) {
+RunFacts facts_of(const wire::Computation& made) {
   RunFacts facts;
   facts.computation = made.handle();
   facts.workspace_bytes = made.info().workspace_bytes();
   facts.alignment = made.info().host_alignment();
-  facts.workspace_is_remote = has_device_memory;  // until `describe` of the memory says otherwise
+  facts.workspace_is_remote = made.info().memory() != 0;
   for (const wire::SlotPair& pair : made.info().aliases()) {
     facts.aliases.emplace_back(pair.input(), pair.output());
   }
@@ -25,10 +25,7 @@ RunFacts facts_of(const wire::Computation& made, bool has_device_memory) {
 }  // namespace
 
 RemoteComputation::RemoteComputation(RemoteProvider& of, const wire::Computation& made)
-    : eph_computation{&table},
-      provider(of),
-      facts(facts_of(made, of.has_device_memory())),
-      answer(made) {
+    : eph_computation{&table}, provider(of), facts(facts_of(made)), answer(made) {
   fill_remote_table(made.slots(), table);
 }
 

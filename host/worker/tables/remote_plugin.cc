@@ -39,6 +39,18 @@ Result<std::shared_ptr<Worker>> Workers::for_provider() {
   return Worker::start(plugin_, offer_, options_);
 }
 
+Result<std::shared_ptr<Worker>> Workers::for_devices() {
+  {
+    const std::lock_guard lock(mutex_);
+    auto known = of_devices_.lock();
+    if (known != nullptr && known->status().ok()) return known;
+  }
+  EPHOST_ASSIGN_OR_RETURN(auto worker, for_provider());
+  const std::lock_guard lock(mutex_);
+  of_devices_ = worker;
+  return worker;
+}
+
 RemoteOperators::RemoteOperators(Workers& workers, const wire::Loaded& loaded)
     : eph_operators_api{sizeof(eph_operators_api), &RemoteOperators::get_operators},
       loaded_(loaded) {
@@ -160,6 +172,7 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> load_remote(const manifest::
   plugin->table.type_name = text_of(facts.type_name());
   plugin->table.name = text_of(facts.name());
   plugin->table.vendor = text_of(facts.vendor());
+  if (facts.has_devices()) fill_remote_table(facts.device_slots(), plugin->table.devices.emplace());
   if (facts.has_operators()) {
     plugin->operators = std::make_unique<RemoteOperators>(plugin->workers, facts);
   }

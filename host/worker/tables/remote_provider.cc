@@ -5,6 +5,7 @@
 
 #include "host/worker/protocol/arena_message.h"
 #include "host/worker/tables/remote_call.h"
+#include "host/worker/tables/remote_device.h"
 
 namespace ephost::worker {
 
@@ -74,7 +75,7 @@ struct Remote<&Api::create> {
     *out_provider = nullptr;
     return answer_call(error, [&]() -> Result<int32_t> {
       const auto& table = static_cast<const RemoteTable&>(*self);
-      EPHOST_ASSIGN_OR_RETURN(auto worker, table.workers.for_provider());
+      EPHOST_ASSIGN_OR_RETURN(auto worker, worker_for(*config, table));
       auto provider = std::make_unique<RemoteProvider>(worker, host);
       wire::Request request;
       request.set_call(kCall<&Api::create>);
@@ -90,6 +91,17 @@ struct Remote<&Api::create> {
   }
 
  private:
+  // That of its devices.
+  static Result<std::shared_ptr<Worker>> worker_for(const eph_provider_config& config,
+                                                    const RemoteTable& table) {
+    if (config.opened == nullptr || config.device_count == 0) return table.workers.for_provider();
+    const std::shared_ptr<Worker>& worker = RemoteDevice::self(config.opened[0]).worker();
+    for (uint64_t i = 1; i < config.device_count; ++i) {
+      if (RemoteDevice::self(config.opened[i]).worker() == worker) continue;
+      return Status(StatusCode::kDeviceLost, "the worker of some of the devices has ended");
+    }
+    return worker;
+  }
   static void write_config(const eph_provider_config& config, const HostTables& host,
                            wire::Create& out) {
     for (uint64_t i = 0; i < config.option_count; ++i) {
@@ -102,11 +114,10 @@ struct Remote<&Api::create> {
     if (config.target != nullptr) write(*config.target, *out.mutable_target());
     out.set_directory(copy(config.directory));
     out.set_purpose(config.purpose);
-    out.set_has_progress(host.progress != nullptr);
-    out.set_has_constants(host.constants != nullptr);
-    if (host.threads == nullptr) return;
-    out.set_threads(host.threads->get_thread_count(host.host));
-    out.set_library_threads(host.threads->get_library_thread_count(host.host));
+    for (uint64_t i = 0; config.opened != nullptr && i < config.device_count; ++i) {
+      out.add_opened(RemoteDevice::self(config.opened[i]).opened());
+    }
+    write_offer(host, out);
   }
 };
 
@@ -263,9 +274,17 @@ struct Remote<&Api::get_ep_context_nodes> {
 };
 
 template <>
-struct Remote<&Api::get_extension> {
+struct Remote<&Api::get_provider_extension> {
   static const void* call(eph_provider* handle, eph_string id) noexcept {
     return RemoteProvider::self(handle).extension(view(id));
+  }
+};
+
+template <>
+struct Remote<&Api::get_extension> {
+  static const void* call(const Api* self, eph_string id) noexcept {
+    const auto& table = static_cast<const RemoteTable&>(*self);
+    return view(id) == EPH_EXT_DEVICE && table.devices ? &*table.devices : nullptr;
   }
 };
 

@@ -51,9 +51,6 @@ class RemoteProvider {
   void adopt(const wire::Provider& made);
   // The table of an extension that the provider has, or null.
   [[nodiscard]] const void* extension(std::string_view id) const;
-  [[nodiscard]] bool has_device_memory() const {
-    return std::get<std::optional<eph_device_memory_api>>(extensions_).has_value();
-  }
 
   // An answer whose content a record points to as long as the provider lives.
   wire::Answer& keep(wire::Answer answer) {
@@ -88,7 +85,6 @@ struct RemoteComputation : eph_computation {
   eph_computation_api table = {};
   RunFacts facts;
   wire::Computation answer;  // of the call that made it; what `describe` gives points into it
-  wire::ComputationMemory memory;
   Storage storage;
 };
 

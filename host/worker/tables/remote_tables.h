@@ -36,6 +36,8 @@ class Workers {
   [[nodiscard]] Result<std::shared_ptr<Worker>> front();
   // One without a provider.
   [[nodiscard]] Result<std::shared_ptr<Worker>> for_provider();
+  // The one in which all devices are opened, so that a provider can have several of them.
+  [[nodiscard]] Result<std::shared_ptr<Worker>> for_devices();
 
  private:
   Result<std::shared_ptr<Worker>> living_front();  // with the mutex held
@@ -46,17 +48,20 @@ class Workers {
   std::mutex mutex_;
   std::shared_ptr<Worker> front_;
   bool front_has_provider_ = false;
+  std::weak_ptr<Worker> of_devices_;
 };
 
 // The table of a provider that the host sees, at a fixed address.
 struct RemoteTable : eph_provider_api {
   explicit RemoteTable(Workers& of) : workers(of) {}
   Workers& workers;
+  std::optional<eph_device_api> devices;  // if the plugin offers it
 };
 
 // Makes `out` a table of the functions whose bits are set in `slots`, without names.
 void fill_remote_table(uint32_t slots, eph_computation_api& out);
 void fill_remote_table(uint32_t slots, eph_provider_api& out);
+void fill_remote_table(uint32_t slots, eph_device_api& out);
 
 // The definitions of operators, whose `infer` runs in a worker.
 class RemoteOperators : public eph_operators_api {

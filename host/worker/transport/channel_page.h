@@ -39,7 +39,7 @@ enum class MessagePlace : uint32_t {
   kLong = 2,    // ChannelPage::long_message; only of a worker
 };
 
-struct alignas(64) ChannelPage {
+struct ChannelPage {
   std::atomic<uint32_t> turn;  // a futex
   // The size of the message or the hot request or answer that the turn is about.
   std::atomic<uint32_t> size;

@@ -28,6 +28,7 @@
 #include <ephost/sdk/claims.hpp>
 #include <ephost/sdk/computation.hpp>
 #include <ephost/sdk/context.hpp>
+#include <ephost/sdk/device.hpp>
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
 #include <ephost/sdk/operators.hpp>

@@ -201,7 +201,7 @@ typedef struct eph_value {
   uint32_t rank;
   int32_t element_type;
   int32_t kind;
-  uint32_t memory; /* where `data` lies: 0 is host memory; others see ext/device_memory.h */
+  uint32_t memory; /* where `data` lies: 0 is host memory; others see ext/device.h */
 } eph_value;
 
 /* ------------------------------------------------------------------------------------------------
@@ -541,6 +541,12 @@ typedef struct eph_slot_part {
   uint64_t offset;
 } eph_slot_part;
 
+/* Puts one input or output into another memory than the rest. Frozen. */
+typedef struct eph_slot_memory {
+  uint32_t slot;
+  uint32_t memory;
+} eph_slot_memory;
+
 /* What the planner needs to know about a computation. All zero is a valid answer. Arrays live as
  * long as the computation. */
 typedef struct eph_computation_info {
@@ -567,6 +573,14 @@ typedef struct eph_computation_info {
    * input, even if that is needed afterwards; compute then copies nothing there. */
   const eph_slot_part* output_parts;
   uint64_t output_part_count;
+  /* Where the workspace has to be, and all inputs and outputs that are not listed below: 0 is host
+   * memory, others are the provider's own (ext/device.h). */
+  uint32_t memory;
+  uint32_t reserved;                     /* zero */
+  const eph_slot_memory* input_memories; /* e.g. a shape that compute reads itself: memory 0 */
+  uint64_t input_memory_count;
+  const eph_slot_memory* output_memories;
+  uint64_t output_memory_count;
 } eph_computation_info;
 
 typedef struct eph_computation eph_computation;
@@ -830,6 +844,9 @@ typedef struct eph_option {
   uint32_t reserved; /* zero */
 } eph_option;
 
+/* A device that the plugin has opened (ext/device.h). An object of the plugin. */
+typedef struct eph_device_handle eph_device_handle;
+
 /* What a provider is created for. Flags of eph_provider_config. */
 enum {
   EPH_PURPOSE_WRITES_CONTEXT = 1 << 0, /* get_ep_context_nodes will be called */
@@ -854,6 +871,9 @@ typedef struct eph_provider_config {
   eph_string directory; /* as in eph_load_info */
   uint32_t purpose;
   uint32_t reserved; /* zero */
+  /* For each of `devices`, in the same order, what `open` of ext/device.h gave: it stays open as
+   * long as the provider. Null: the plugin does not offer that interface, or nothing will run. */
+  eph_device_handle* const* opened;
 } eph_provider_config;
 
 /* A provider's own object; one for each session, or for a group of sessions if the provider offers
@@ -951,7 +971,11 @@ struct eph_provider_api {
 
   /* The table of an optional interface (the headers in ext/) for a provider, or null. [optional]
    * [any] */
-  const void* (*get_extension)(eph_provider* provider, eph_string id)EPH_NOEXCEPT;
+  const void* (*get_provider_extension)(eph_provider* provider, eph_string id)EPH_NOEXCEPT;
+
+  /* The same for an interface that needs no provider, such as ext/device.h. The table lives as long
+   * as this one. [optional] [any] */
+  const void* (*get_extension)(const eph_provider_api* self, eph_string id)EPH_NOEXCEPT;
 };
 
 /* ------------------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ class DeathTest(IsolationTest):
                      "eph_provider_api.compile", "eph_provider_api.create_kernel", "eph_provider_api.get_kernels",
                      "eph_provider_api.get_ep_context_nodes", "eph_computation_api.compute",
                      "eph_computation_api.create_state", "eph_computation_api.describe",
-                     "eph_device_memory_api.allocate", "eph_device_memory_api.copy",
+                     "eph_device_api.open", "eph_device_api.allocate", "eph_device_api.copy",
                      "eph_plugin_preamble.get_api"):
             self.assertIn(slot, reached)
 

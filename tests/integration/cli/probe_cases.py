@@ -59,12 +59,12 @@ class ListTest(ProbeTest):
             self.assertEqual(probe["negotiated_abi"][0], 1)
             self.assertEqual(probe["isolation"], "worker")
         self.assertEqual(probes["CPUExecutionProvider"]["devices"][0]["type"], "cpu")
-        self.assertIn("ephost.device_memory/1", probes[SCRIPTED]["extensions"])
+        self.assertIn("ephost.device/1", probes[SCRIPTED]["extensions"])
 
     def test_shows_the_same_in_a_table(self):
         table = self.start("list", "--probe").stdout
         self.assertRegex(table, r"(?m)^provider +name +version +vendor +abi +devices +extensions +works +manifest")
-        self.assertRegex(table, rf"(?m)^{SCRIPTED} +scripted .* ephost\.device_memory/1.* yes ")
+        self.assertRegex(table, rf"(?m)^{SCRIPTED} +scripted .* ephost\.device/1.* yes ")
 
     def test_says_the_same_of_plugins_in_its_own_process(self):
         there = self.probes(status=0)

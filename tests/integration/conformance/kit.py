@@ -29,6 +29,7 @@ class KitTest(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()
+        self.device_fault = ""
         self.scratch = self.folder / "scratch"
         self.scratch.mkdir()
 
@@ -41,6 +42,7 @@ class KitTest(unittest.TestCase):
     def environment(self, fault=None):
         kept = {name: value for name, value in os.environ.items()
                 if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
+        kept["EPHOST_TEST_DEVICE_FAULT"] = self.device_fault
         kept.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder), TMPDIR=str(self.scratch))
         if fault:
             kept["EPHOST_FAULT"] = fault

@@ -20,7 +20,6 @@ using test::scripted_environment;
 using test::TempDirectory;
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -201,7 +200,8 @@ TEST_F(EpDevices, ComeWithThePurposeOfTheProvider) {
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("purpose=3 ")));
   ASSERT_THAT(partition_model(environment, model_, scripted(reporting())), IsOk());
   ASSERT_THAT(plan_model(environment, model_, scripted(reporting())), IsOk());
-  EXPECT_THAT(reports(), AllOf(Each(HasSubstr("purpose=2 ")), ::testing::SizeIs(2)));
+  // A plan says where values lie, which open devices know.
+  EXPECT_THAT(reports(), ElementsAre(HasSubstr("purpose=2 "), HasSubstr("purpose=0 ")));
 }
 
 TEST_F(EpDevices, HaveTextsForEachPayload) {

@@ -26,26 +26,28 @@ eph_computation the_computation;
 
 // ---- The extensions -----------------------------------------------------------------------------
 
-int32_t get_memories(eph_provider*, const eph_memory** out, uint64_t* count, eph_error*) noexcept {
-  *out = handed.memories.data();
-  *count = handed.memories.size();
+int32_t open_device(const eph_provider_api*, const eph_host*, const eph_device*,
+                    eph_device_handle** out, eph_error*) noexcept {
+  *out = reinterpret_cast<eph_device_handle*>(&handed);
   return EPH_OK;
 }
-int32_t describe_memory(eph_provider*, eph_computation*, eph_computation_memory* out,
-                        eph_error*) noexcept {
-  if (handed.computation_memory == nullptr) return EPH_OK;
-  std::memcpy(out, handed.computation_memory, sizeof(*out));
+void close_device(eph_device_handle*) noexcept {}
+int32_t get_memories(eph_device_handle*, const eph_memory_info** out, uint64_t* stride,
+                     uint64_t* count, eph_error*) noexcept {
+  *out = static_cast<const eph_memory_info*>(handed.memory);
+  *stride = plugin::kMaxRecordSize;
+  *count = 1;
   return EPH_OK;
 }
-int32_t allocate(eph_provider*, uint32_t, uint64_t, void**, eph_error*) noexcept {
+int32_t allocate(eph_device_handle*, uint32_t, uint64_t, void**, eph_error*) noexcept {
   return EPH_FAIL;
 }
-void release(eph_provider*, uint32_t, void*) noexcept {}
-int32_t copy(eph_provider*, uint32_t, void*, uint32_t, const void*, uint64_t, eph_error*) noexcept {
+void release(eph_device_handle*, uint32_t, void*) noexcept {}
+int32_t copy(eph_device_handle*, const eph_copy*, uint64_t, uint64_t, eph_error*) noexcept {
   return EPH_FAIL;
 }
-const eph_device_memory_api kDeviceMemory = {
-    sizeof(eph_device_memory_api), &get_memories, &describe_memory, &allocate, &release, &copy};
+const eph_device_api kDevices = {sizeof(eph_device_api), &open_device, &close_device, nullptr,
+                                 &get_memories,          &allocate,    &release,      &copy};
 int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_t* count,
                            eph_error*) noexcept {
   *out = handed.kept_operators.data();
@@ -106,9 +108,12 @@ int32_t describe_provider(eph_provider*, eph_provider_info* out, eph_error*) noe
   if (handed.provider_info != nullptr) std::memcpy(out, handed.provider_info, sizeof(*out));
   return EPH_OK;
 }
-const void* get_extension(eph_provider*, eph_string id) noexcept {
+const void* get_provider_extension(eph_provider*, eph_string id) noexcept {
   return std::string_view(id.data, id.size) == handed.extension.id ? handed.extension.table
                                                                    : nullptr;
+}
+const void* get_extension(const eph_provider_api*, eph_string id) noexcept {
+  return std::string_view(id.data, id.size) == EPH_EXT_DEVICE ? handed.devices : nullptr;
 }
 const void* get_plugin_extension(const eph_plugin_api*, eph_string id) noexcept {
   return std::string_view(id.data, id.size) == EPH_EXT_LAYER ? handed.layer : handed.operators;
@@ -131,6 +136,7 @@ eph_provider_api provider_table() {
   table.create_kernel = &create_kernel;
   table.get_ep_context_nodes = &get_ep_context_nodes;
   table.describe = &describe_provider;
+  table.get_provider_extension = &get_provider_extension;
   table.get_extension = &get_extension;
   return table;
 }
@@ -156,7 +162,9 @@ std::shared_ptr<const plugin::LoadedPlugin> loaded_plugin() {
 Result<std::shared_ptr<Provider>> create_provider() {
   auto services =
       std::make_unique<HostServices>(std::string(kProvider), PluginLog(), ProgressHooks());
-  return Provider::create(loaded_plugin(), {}, std::move(services));
+  ProviderConfig config;
+  if (handed.devices != nullptr) config.devices = {DeviceInfo{.id = "npu"}};
+  return Provider::create(loaded_plugin(), std::move(config), std::move(services));
 }
 
 }  // namespace ephost::bridge::testing

@@ -1,7 +1,7 @@
 // The plugin of the crossings: its slots hand over to the host what a test has given them.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
@@ -24,8 +24,9 @@ namespace ephost::bridge::testing {
 struct Handed {
   const void* computation_api = nullptr;
   const void* computation_info = nullptr;
-  const void* computation_memory = nullptr;
   const void* device = nullptr;
+  const void* devices = nullptr;  // the table
+  const void* memory = nullptr;
   const void* claim = nullptr;
   const void* context_node = nullptr;
   const void* plugin_api = nullptr;
@@ -41,22 +42,19 @@ struct Handed {
   } extension;
   std::span<const eph_kernel_def> kernels;
   std::span<const eph_kept_operator> kept_operators;
-  std::span<const eph_memory> memories;
 };
 extern Handed handed;
 
 // Tables with the plugin's slots.
 extern const eph_computation_api kComputation;
-extern const eph_device_memory_api kDeviceMemory;
+extern const eph_device_api kDevices;
 extern const eph_graph_wishes_api kGraphWishes;
 extern const eph_profiling_api kProfiling;
 extern const eph_operators_api kOperators;
 [[nodiscard]] eph_provider_api provider_table();
-// Tables of an optional interface: the plugin's own where the host asks more than that its
-// functions are there.
+// Tables of an optional interface: the host asks no more than that their functions are there.
 template <class Table>
 Table sound_table() {
-  if constexpr (std::is_same_v<Table, eph_device_memory_api>) return kDeviceMemory;
   Table table = {};
   table.struct_size = sizeof(table);
   plugin::for_each_slot<Table>([&]<auto kMember>() {
@@ -66,7 +64,6 @@ Table sound_table() {
   });
   return table;
 }
-inline constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
 
 // What a library would export.
 const eph_plugin_api* get_api(const eph_load_info*) noexcept;

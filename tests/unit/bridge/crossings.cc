@@ -42,9 +42,7 @@ Status with_provider(Use use) {
   return use(*provider, graph);
 }
 
-Status with_computation(std::span<const eph_memory> memories = {}) {
-  handed.memories = memories;
-  if (!memories.empty()) handed.extension = {EPH_EXT_DEVICE_MEMORY, &kDeviceMemory};
+Status with_computation() {
   return with_provider([](Provider& provider, const GraphView& graph) {
     return provider.create_kernel(graph, 0).status();
   });
@@ -189,14 +187,6 @@ Status Crossing<eph_computation_info>::hand_over(const void* given) {
   return with_computation();
 }
 
-eph_computation_memory Crossing<eph_computation_memory>::sound() {
-  return {sizeof(eph_computation_memory), 1};
-}
-Status Crossing<eph_computation_memory>::hand_over(const void* given) {
-  handed = {.computation_api = &kComputation, .computation_memory = given};
-  return with_computation(kMemories);
-}
-
 eph_graph_info Crossing<eph_graph_info>::sound() { return {sizeof(eph_graph_info)}; }
 Status Crossing<eph_graph_info>::hand_over(const void* given) {
   const GraphView graph(model().graph, model());
@@ -235,9 +225,18 @@ Status Crossing<eph_type_rule>::hand_over(const eph_type_rule* entries, uint64_t
   return Crossing<eph_kernel_def>::hand_over(&kernel, 1);
 }
 
-Status Crossing<eph_memory>::hand_over(const eph_memory* entries, uint64_t count) {
-  handed = {.extension = {EPH_EXT_DEVICE_MEMORY, &kDeviceMemory},
-            .memories = entries_at(entries, count)};
+eph_device_api Crossing<eph_device_api>::sound() { return kDevices; }
+Status Crossing<eph_device_api>::hand_over(const void* given) {
+  static const eph_memory_info kMemory = Crossing<eph_memory_info>::sound();
+  handed = {.devices = given, .memory = &kMemory};
+  return create_provider().status();
+}
+
+eph_memory_info Crossing<eph_memory_info>::sound() {
+  return {sizeof(eph_memory_info), EPH_STRING("npu"), 64, 0, 0};
+}
+Status Crossing<eph_memory_info>::hand_over(const void* given) {
+  handed = {.devices = &kDevices, .memory = given};
   return create_provider().status();
 }
 
@@ -282,10 +281,10 @@ Status Crossing<eph_attribute_def>::hand_over(const eph_attribute_def* entries, 
 }
 
 Status Crossing<eph_slot_memory>::hand_over(const eph_slot_memory* entries, uint64_t count) {
-  eph_computation_memory memory = Crossing<eph_computation_memory>::sound();
-  memory.outputs = entries;
-  memory.output_count = count;
-  return Crossing<eph_computation_memory>::hand_over(&memory);
+  eph_computation_info info = Crossing<eph_computation_info>::sound();
+  info.output_memories = entries;
+  info.output_memory_count = count;
+  return Crossing<eph_computation_info>::hand_over(&info);
 }
 
 Status Crossing<eph_slot_pair>::hand_over(const eph_slot_pair* entries, uint64_t count) {

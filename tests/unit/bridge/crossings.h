@@ -47,10 +47,10 @@ template <class Table>
 requires plugin::ProviderExtensions::kHas<Table>
 struct Crossing<Table> {
   static constexpr Way kWay = Way::kOffered;
-  static constexpr std::string_view kSlot = "get_extension";
+  static constexpr std::string_view kSlot = "get_provider_extension";
   static Table sound() { return sound_table<Table>(); }
   static Status hand_over(const void* given) {
-    handed = {.extension = {plugin::TableSlots<Table>::kId, given}, .memories = kMemories};
+    handed = {.extension = {plugin::TableSlots<Table>::kId, given}};
     return create_provider().status();
   }
 };
@@ -93,10 +93,11 @@ EPHOST_CROSSING(eph_fused_claim, kFromPlugin, "claim_fused")
 EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
 EPHOST_CROSSING(eph_event, kFromPlugin, "add")
 EPHOST_CROSSING(eph_provider_info, kFilledByPlugin, "describe")
+EPHOST_CROSSING(eph_device_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_memory_info, kFromPlugin, "get_memories")
 EPHOST_CROSSING(eph_operators_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_operator_def, kFromPlugin, "get_operators")
 EPHOST_CROSSING(eph_computation_info, kFilledByPlugin, "describe")
-EPHOST_CROSSING(eph_computation_memory, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_graph_info, kFilledByHost, "")
 EPHOST_CROSSING(eph_node_info, kFilledByHost, "")
 EPHOST_CROSSING(eph_value_info, kFilledByHost, "")
@@ -104,7 +105,6 @@ EPHOST_CROSSING(eph_value_info, kFilledByHost, "")
 EPHOST_ARRAY_CROSSING(eph_key_value, "add")
 EPHOST_ARRAY_CROSSING(eph_kernel_def, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_type_rule, "get_kernels")
-EPHOST_ARRAY_CROSSING(eph_memory, "get_memories")
 EPHOST_ARRAY_CROSSING(eph_kept_operator, "get_kept_operators")
 EPHOST_ARRAY_CROSSING(eph_parameter, "get_operators")
 EPHOST_ARRAY_CROSSING(eph_attribute_def, "get_operators")
@@ -117,6 +117,7 @@ EPHOST_NO_CROSSING(eph_layer_config, kFromHost)
 EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_load_info, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)
+EPHOST_NO_CROSSING(eph_copy, kFromHost)
 EPHOST_NO_CROSSING(eph_run_config, kFromHost)
 EPHOST_NO_CROSSING(eph_shape_profile, kFromHost)
 EPHOST_NO_CROSSING(eph_extent_range, kFromHost)

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "host/plugin/adopt.h"
+#include "tests/support/status_matchers.h"
 #include "tests/unit/bridge/crossings.h"
 
 namespace ephost::bridge::testing::records_test {
@@ -19,7 +20,6 @@ using ::testing::HasSubstr;
 
 using AllRecords = ::testing::Types<
 #include "abi_records.inc"
-#include "tests/support/status_matchers.h"
     >;
 
 template <Way... kWays>

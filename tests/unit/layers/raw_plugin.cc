@@ -66,21 +66,27 @@ const eph_run_provider_api kRuns = {
     },
     nullptr};
 
-const eph_device_memory_api kMemories = {
-    sizeof(eph_device_memory_api),
-    [](eph_provider*, const eph_memory**, uint64_t*, eph_error*) noexcept -> int32_t {
+const eph_device_api kDevices = {
+    sizeof(eph_device_api),
+    [](const eph_provider_api*, const eph_host*, const eph_device*, eph_device_handle** out,
+       eph_error*) noexcept -> int32_t {
+      *out = reinterpret_cast<eph_device_handle*>(&behaviour);
       return EPH_OK;
     },
+    [](eph_device_handle*) noexcept {},
     nullptr,
-    [](eph_provider*, uint32_t, uint64_t, void** out, eph_error* error) noexcept -> int32_t {
+    [](eph_device_handle*, const eph_memory_info**, uint64_t*, uint64_t*,
+       eph_error*) noexcept -> int32_t { return EPH_OK; },
+    [](eph_device_handle*, uint32_t, uint64_t, void** out, eph_error* error) noexcept -> int32_t {
       return make("allocate", out, new int(0), error);
     },
-    [](eph_provider*, uint32_t, void* data) noexcept {
+    [](eph_device_handle*, uint32_t, void* data) noexcept {
       ended("release");
       delete static_cast<int*>(data);
     },
-    [](eph_provider*, uint32_t, void*, uint32_t, const void*, uint64_t,
-       eph_error*) noexcept -> int32_t { return EPH_OK; }};
+    [](eph_device_handle*, const eph_copy*, uint64_t, uint64_t, eph_error*) noexcept -> int32_t {
+      return EPH_OK;
+    }};
 
 const eph_profiling_api kProfiling = {
     sizeof(eph_profiling_api),
@@ -116,9 +122,8 @@ int32_t write_context(eph_provider*, eph_computation* const*, uint64_t, eph_cont
   if (behaviour.write_context) behaviour.write_context(writer, error);
   return outcome("get_ep_context_nodes", error);
 }
-const void* get_extension(eph_provider*, eph_string id) noexcept {
+const void* get_provider_extension(eph_provider*, eph_string id) noexcept {
   if (eph::view(id) == EPH_EXT_RUN) return &kRuns;
-  if (eph::view(id) == EPH_EXT_DEVICE_MEMORY) return &kMemories;
   return eph::view(id) == EPH_EXT_PROFILING ? &kProfiling : nullptr;
 }
 
@@ -140,7 +145,10 @@ eph_provider_api make_table() {
   table.create_kernel = &create_kernel;
   table.compile = &compile;
   table.get_ep_context_nodes = &write_context;
-  table.get_extension = &get_extension;
+  table.get_provider_extension = &get_provider_extension;
+  table.get_extension = [](const eph_provider_api*, eph_string id) noexcept -> const void* {
+    return eph::view(id) == EPH_EXT_DEVICE ? &kDevices : nullptr;
+  };
   return table;
 }
 const eph_provider_api kTable = make_table();
@@ -171,16 +179,23 @@ RawPlugin::RawPlugin(Behaviour chosen, layers::ValidateOptions options, bool is_
   config.struct_size = sizeof(config);
   config.directory = eph::to_abi(kDirectory);
   EXPECT_EQ(api().create(plugin_->provider_self, &host_, &config, &provider_, &error), EPH_OK);
+  const eph_device device = {sizeof(eph_device), EPH_STRING("raw")};
+  EXPECT_EQ(devices().open(plugin_->provider_self, &host_, &device, &device_, &error), EPH_OK);
 }
 
 RawPlugin::~RawPlugin() {
   destroy_provider();
+  close_device();
   plugin_.reset();
   behaviour = {};
 }
 
 void RawPlugin::destroy_provider() {
   if (provider_ != nullptr) api().destroy(std::exchange(provider_, nullptr));
+}
+
+void RawPlugin::close_device() {
+  if (device_ != nullptr) devices().close(std::exchange(device_, nullptr));
 }
 
 eph_computation* RawPlugin::compile(const eph_graph* graph, std::string_view name,
@@ -205,17 +220,17 @@ int32_t RawPlugin::compute(eph_computation* computation, eph_run* run) {
 
 const eph_run_provider_api& RawPlugin::runs() const {
   return *static_cast<const eph_run_provider_api*>(
-      api().get_extension(provider_, EPH_STRING(EPH_EXT_RUN)));
+      api().get_provider_extension(provider_, EPH_STRING(EPH_EXT_RUN)));
 }
 
-const eph_device_memory_api& RawPlugin::memories() const {
-  return *static_cast<const eph_device_memory_api*>(
-      api().get_extension(provider_, EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
+const eph_device_api& RawPlugin::devices() const {
+  return *static_cast<const eph_device_api*>(
+      api().get_extension(plugin_->provider_self, EPH_STRING(EPH_EXT_DEVICE)));
 }
 
 const eph_profiling_api& RawPlugin::profiling() const {
   return *static_cast<const eph_profiling_api*>(
-      api().get_extension(provider_, EPH_STRING(EPH_EXT_PROFILING)));
+      api().get_provider_extension(provider_, EPH_STRING(EPH_EXT_PROFILING)));
 }
 
 }  // namespace ephost::test

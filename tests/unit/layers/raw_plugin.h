@@ -2,7 +2,7 @@
 // "validate" over it; and the host that calls it.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
+#include <ephost/ext/device.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
 #include <ephost/plugin_abi.h>
@@ -58,9 +58,12 @@ class RawPlugin {
   int32_t compute(eph_computation* computation, eph_run* run);
   void destroy(eph_computation* computation) { computation->api->destroy(computation); }
   void destroy_provider();
-  // The provider's tables for runs, memories of devices, and profiles.
+  // The provider's tables for runs and profiles, that of devices, and a device that is open as long
+  // as the plugin.
   [[nodiscard]] const eph_run_provider_api& runs() const;
-  [[nodiscard]] const eph_device_memory_api& memories() const;
+  [[nodiscard]] const eph_device_api& devices() const;
+  [[nodiscard]] eph_device_handle* device() const { return device_; }
+  void close_device();
   [[nodiscard]] const eph_profiling_api& profiling() const;
 
   // The error of the last call.
@@ -75,6 +78,7 @@ class RawPlugin {
   FakeHost host_{{{EPH_EXT_THREAD_POOL, &kFakeThreadPool}}};
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   eph_provider* provider_ = nullptr;
+  eph_device_handle* device_ = nullptr;
 };
 
 }  // namespace ephost::test

@@ -100,26 +100,26 @@ TEST(TraceArguments, ReadNothingBehindHandlesAndValues) {
             R"({"index":0,"value":"set"})");
   EXPECT_EQ(text_before<&eph_constants_api::release>(nowhere<const void>(), uint64_t{1000}),
             R"({"size":1000})");
-  EXPECT_EQ(
-      text_before<&eph_device_memory_api::allocate>(1U, uint64_t{64}, nowhere<void*>(), kNoError),
-      R"({"memory":1,"size":64})");
-  EXPECT_EQ(text_before<&eph_device_memory_api::release>(1U, nowhere()), R"({"memory":1})");
+  EXPECT_EQ(text_before<&eph_device_api::allocate>(1U, uint64_t{64}, nowhere<void*>(), kNoError),
+            R"({"memory":1,"size":64})");
+  EXPECT_EQ(text_before<&eph_device_api::release>(1U, nowhere()), R"({"memory":1})");
 }
 
 TEST(TraceArguments, ReadHostMemoryOnlyOfACopy) {
   const auto text_of_copy = [](Moment moment, uint32_t to_memory, const void* to,
                                uint32_t from_memory, const void* from) {
     ArgumentText text(moment);
-    text.add_copy(to_memory, to, from_memory, from, 3);
+    const eph_copy copy = {sizeof(copy), const_cast<void*>(to), from, to_memory, from_memory, 3};
+    text.add_copies(&copy, sizeof(copy), 1, nullptr);
     return text.text();
   };
   EXPECT_EQ(text_of_copy(Moment::kBefore, 2, nowhere(), 1, nowhere()),
-            R"({"to_memory":2,"from_memory":1,"size":3})");
-  EXPECT_EQ(text_of_copy(Moment::kAfter, 2, nowhere(), 1, nowhere()), "{}");
+            R"({"copies":[{"to_memory":2,"from_memory":1,"size":3}]})");
+  EXPECT_EQ(text_of_copy(Moment::kAfter, 2, nowhere(), 1, nowhere()), R"({"copies":[{}]})");
   EXPECT_THAT(text_of_copy(Moment::kBefore, 1, nowhere(), 0, kBytes),
               AllOf(HasSubstr(R"("from":{"bytes":3,"checksum":")"), Not(HasSubstr(R"("to":)"))));
   EXPECT_THAT(text_of_copy(Moment::kAfter, 0, kBytes, 1, nowhere()),
-              HasSubstr(R"({"to":{"bytes":3,"checksum":")"));
+              HasSubstr(R"([{"to":{"bytes":3,"checksum":")"));
 }
 
 class TraceValues : public ::testing::Test {

@@ -50,6 +50,7 @@ class ValidateCodes : public ::testing::TestWithParam<Pair> {
     before_the_end = ended;
     plugin.destroy(computation);
     plugin.destroy_provider();
+    plugin.close_device();
     log = plugin.log();
     return code;
   }
@@ -67,7 +68,7 @@ class ValidateCodes : public ::testing::TestWithParam<Pair> {
     }
     if (slot == "start") return plugin.profiling().start(plugin.provider(), &plugin.error);
     if (slot == "allocate") {
-      return plugin.memories().allocate(plugin.provider(), 1, 64, &made, &plugin.error);
+      return plugin.devices().allocate(plugin.device(), 1, 64, &made, &plugin.error);
     }
     if (slot == "create_state") {
       return computation->api->create_state(computation, &made, &plugin.error);

@@ -123,8 +123,8 @@ TEST(ValidateOrder, DescribesOnceAndBeforeTheFirstRun) {
   EXPECT_EQ(what(order.describe()), "was called after the first run");
 }
 
-TEST(ValidateOrder, HasBlocksReleasedOnceAndBeforeTheProvider) {
-  ProviderOrder order;
+TEST(ValidateOrder, HasBlocksReleasedOnceAndBeforeTheDeviceIsClosed) {
+  DeviceOrder order;
   const int block = 0;
   order.add_block(1, &block);
   EXPECT_THAT(what(order.remove_block(2, &block)), HasSubstr("`allocate` had not given"));

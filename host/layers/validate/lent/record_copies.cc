@@ -73,6 +73,7 @@ const eph_provider_config* copy_config(Arena& arena, const eph_provider_config& 
                       ? nullptr
                       : copy_devices(arena, copied.target, copied.target->struct_size, 1);
   copied.directory = arena.copy(copied.directory);
+  if (copied.opened != nullptr) copied.opened = arena.copy(copied.opened, copied.device_count);
   return arena.copy(&copied, 1);
 }
 

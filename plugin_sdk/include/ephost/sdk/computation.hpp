@@ -2,8 +2,6 @@
 // of `compute`.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -128,11 +126,9 @@ class Computation : public eph_computation {
 
   virtual void compute(Run& run, State* state) = 0;
 
-  // See eph_computation_info. By default a computation needs nothing.
+  // See eph_computation_info. By default a computation needs nothing, and its values lie in host
+  // memory.
   virtual void describe(eph_computation_info&) {}
-  // For providers with memories of their own: see eph_computation_memory. By default everything is
-  // in memory 1.
-  virtual void describe_memory(eph_computation_memory&) {}
   virtual std::unique_ptr<State> create_state() { return nullptr; }
 
  protected:

@@ -142,6 +142,8 @@ class Config : public Options {
   [[nodiscard]] Devices devices() const {
     return {config_.devices, config_.device_stride, config_.device_count};
   }
+  // What open_device gave for each of devices(), or null; see `opened` in device.hpp.
+  [[nodiscard]] eph_device_handle* const* opened() const { return config_.opened; }
   // The device to compile for, which need not be present; null: devices().
   [[nodiscard]] const eph_device* target() const { return config_.target; }
   // The folder of the manifest: an absolute path.

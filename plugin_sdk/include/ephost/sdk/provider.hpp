@@ -2,7 +2,6 @@
 // class.
 #pragma once
 
-#include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
@@ -14,6 +13,7 @@
 #include <ephost/sdk/claims.hpp>
 #include <ephost/sdk/computation.hpp>
 #include <ephost/sdk/context.hpp>
+#include <ephost/sdk/device.hpp>
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
 #include <ephost/sdk/run.hpp>
@@ -38,6 +38,8 @@ namespace eph {
 //   // Judges the text of a payload for a device: EPH_COMPATIBILITY_*. Goes with `compatibility`.
 //   static int32_t validate(Host host, const eph_device& device, std::string_view text);
 //   static void list_targets(Host host, DeviceList& list);
+//   // Offers ephost.device/1: see device.hpp.
+//   static std::unique_ptr<Device> open_device(Host host, const eph_device& device);
 class Provider {
  public:
   void get_capability(const GraphView& graph, Claims& claims);
@@ -52,13 +54,6 @@ class Provider {
   // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may
   // contain anything; throws Failure(EPH_INVALID_GRAPH) if it cannot be read.
   std::vector<std::string> list_partitions(const eph_bytes& payload);
-  // Offers ephost.device_memory/1: memories of the provider's own, numbered from 1; declare all
-  // four or none. Each computation tells which values lie where (Computation::describe_memory).
-  ArrayView<eph_memory> memories();
-  void* allocate_memory(uint32_t memory, uint64_t size);  // null: out of memory
-  void release_memory(uint32_t memory, void* data);       // must not throw
-  void copy_memory(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
-                   uint64_t size);
   // Offers ephost.graph_wishes/1: operators that are to reach the provider as they are in the
   // model. They live as long as the provider.
   ArrayView<eph_kept_operator> kept_operators();
@@ -242,57 +237,12 @@ struct ProviderTable {
           ArrayView<eph_shape_profile>(profiles, static_cast<std::size_t>(count)));
     });
   }
-  static int32_t get_memories(eph_provider* handle, const eph_memory** out, uint64_t* out_count,
-                              eph_error* error) noexcept {
-    *out = nullptr;
-    *out_count = 0;
-    return guard(error, [&] {
-      const ArrayView<eph_memory> memories = self(handle)->memories();
-      *out = memories.data();
-      *out_count = memories.size();
-    });
-  }
-  static int32_t describe_memory(eph_provider*, eph_computation* computation,
-                                 eph_computation_memory* out, eph_error* error) noexcept {
-    return guard(error, [&] {
-      fill_record(out, [&](eph_computation_memory& memory) {
-        static_cast<Computation*>(computation)->describe_memory(memory);
-      });
-    });
-  }
-  static int32_t allocate_memory(eph_provider* handle, uint32_t memory, uint64_t size, void** out,
-                                 eph_error* error) noexcept {
-    *out = nullptr;
-    return guard(error, [&] {
-      *out = self(handle)->allocate_memory(memory, size);
-      if (*out == nullptr) {
-        throw Failure(EPH_FAIL, "memory " + std::to_string(memory) + " is out of " +
-                                    std::to_string(size) + " bytes");
-      }
-    });
-  }
-  static void release_memory(eph_provider* handle, uint32_t memory, void* data) noexcept {
-    self(handle)->release_memory(memory, data);
-  }
-  static int32_t copy_memory(eph_provider* handle, uint32_t to_memory, void* to,
-                             uint32_t from_memory, const void* from, uint64_t size,
-                             eph_error* error) noexcept {
-    return guard(error, [&] { self(handle)->copy_memory(to_memory, to, from_memory, from, size); });
-  }
-  static const void* get_extension([[maybe_unused]] eph_provider* handle, eph_string id) noexcept {
+  static const void* get_provider_extension([[maybe_unused]] eph_provider* handle,
+                                            eph_string id) noexcept {
     if constexpr (has_shared_contexts()) {
       static constexpr eph_shared_contexts_api kApi = {sizeof(eph_shared_contexts_api),
                                                        &list_partitions};
       if (view(id) == EPH_EXT_SHARED_CONTEXTS) return &kApi;
-    }
-    if constexpr (has_memories()) {
-      static constexpr eph_device_memory_api kApi = {sizeof(eph_device_memory_api),
-                                                     &get_memories,
-                                                     &describe_memory,
-                                                     &allocate_memory,
-                                                     &release_memory,
-                                                     &copy_memory};
-      if (view(id) == EPH_EXT_DEVICE_MEMORY) return &kApi;
     }
     if constexpr (has_wishes()) {
       static constexpr eph_graph_wishes_api kApi = {sizeof(eph_graph_wishes_api),
@@ -344,9 +294,6 @@ struct ProviderTable {
                   "declare both kernels and create_kernel, or neither");
     static_assert(has_compatibility() == DeclaresValidate<P>::value,
                   "declare both compatibility and validate, or neither");
-    static_assert(
-        has_memories() == (has_allocate() && has_release() && has_copy()),
-        "declare all of memories, allocate_memory, release_memory and copy_memory, or none");
     static_assert(has_profiling() == has_stop_profiling(),
                   "declare both start_profiling and stop_profiling, or neither");
     static_assert(has_shape_wishes() || !has_shape_profiles(),
@@ -372,9 +319,12 @@ struct ProviderTable {
     }
     if constexpr (DeclaresListTargets<P>::value) api.list_targets = &list_targets;
     api.describe = &describe;
-    if constexpr (has_extension() || has_shared_contexts() || has_memories() || has_wishes() ||
-                  has_shape_wishes() || has_runs() || has_profiling()) {
-      api.get_extension = &get_extension;
+    if constexpr (has_extension() || has_shared_contexts() || has_wishes() || has_shape_wishes() ||
+                  has_runs() || has_profiling()) {
+      api.get_provider_extension = &get_provider_extension;
+    }
+    if constexpr (DeviceTable<P>::has_devices()) {
+      api.get_extension = &DeviceTable<P>::get_extension;
     }
     return api;
   }
@@ -391,13 +341,9 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_context, get_ep_context_nodes)
   EPH_DETAIL_DECLARES(has_compatibility, compatibility)
   EPH_DETAIL_DECLARES(has_shared_contexts, list_partitions)
-  EPH_DETAIL_DECLARES(has_memories, memories)
   EPH_DETAIL_DECLARES(has_wishes, kept_operators)
   EPH_DETAIL_DECLARES(has_shape_wishes, get_shape_wishes)
   EPH_DETAIL_DECLARES(has_shape_profiles, set_shape_profiles)
-  EPH_DETAIL_DECLARES(has_allocate, allocate_memory)
-  EPH_DETAIL_DECLARES(has_release, release_memory)
-  EPH_DETAIL_DECLARES(has_copy, copy_memory)
   EPH_DETAIL_DECLARES(has_begin_run, begin_run)
   EPH_DETAIL_DECLARES(has_end_run, end_run)
   EPH_DETAIL_DECLARES(has_set_options, set_options)

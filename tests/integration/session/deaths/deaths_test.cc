@@ -92,7 +92,8 @@ const Death kDeathsBeside[] = {
 bool is_release(const Place& place) {
   return place.name == "eph_provider_api.destroy" || place.name == "eph_computation_api.destroy" ||
          place.name == "eph_computation_api.release_state" ||
-         place.name == "eph_device_memory_api.release" || place.name == "destructors";
+         place.name == "eph_device_api.release" || place.name == "eph_device_api.close" ||
+         place.name == "destructors";
 }
 
 std::vector<std::string> all_slots() {

@@ -28,7 +28,7 @@ inline Environment device_environment() {
   return *Environment::create(options);
 }
 
-// What the device had counted when its provider was destroyed.
+// What the device had counted when it was closed.
 struct DeviceReport {
   uint64_t allocated = 0;
   uint64_t live = 0;
@@ -55,7 +55,7 @@ class DeviceSession : public ::testing::Test {
     DeviceReport report;
     file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
         report.copies_within;
-    EXPECT_TRUE(file) << "the provider did not end";
+    EXPECT_TRUE(file) << "the device was not closed";
     EXPECT_EQ(report.live, 0U) << "blocks that were not released";
     return report;
   }

@@ -112,7 +112,7 @@ TEST_F(RecoveryTest, FallbackGivesTheNodesToTheNextProvider) {
 TEST_F(RecoveryTest, FallbackCoversTheCreationOfASession) {
   for (const char* place : {"constructors", "eph_plugin_v1", "eph_provider_api.get_devices",
                             "eph_provider_api.create", "eph_provider_api.get_capability",
-                            "eph_provider_api.compile", "eph_provider_api.get_extension",
+                            "eph_provider_api.compile", "eph_provider_api.get_provider_extension",
                             "eph_computation_api.describe", "eph_computation_api.create_state"}) {
     SCOPED_TRACE(place);
     const Variable fault(kFault, std::string(place) + ":abort");

@@ -1,0 +1,267 @@
+#include "host/bridge/extensions/device.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "host/base/checked_math.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/bridge/abi_devices.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/slot_call.h"
+#include "host/plugin/adopt.h"
+
+namespace ephost::bridge {
+
+// A device that this process has open, or had or will have: the calls of `open` and `close` for it
+// come one at a time.
+class OpenedDevice : public std::enable_shared_from_this<OpenedDevice> {
+ public:
+  // A reference to the open device; null if it has failed for good.
+  template <class Open>
+  Result<std::shared_ptr<const Device>> get(Open open) {
+    const std::lock_guard lock(mutex_);
+    if (device_ == nullptr) {
+      EPHOST_ASSIGN_OR_RETURN(device_, open());
+    } else if (!device_->is_alive()) {
+      return std::shared_ptr<const Device>();
+    }
+    ++users_;
+    return std::shared_ptr<const Device>(
+        device_.get(), [self = shared_from_this()](const Device*) { self->let_go(); });
+  }
+
+ private:
+  void let_go() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) device_ = nullptr;
+  }
+
+  std::mutex mutex_;
+  std::unique_ptr<Device> device_;
+  size_t users_ = 0;
+};
+
+namespace {
+
+// More than any device has; one that reports more is broken.
+constexpr uint64_t kMaxMemories = 64;
+constexpr uint64_t kMinAlignment = 64;
+constexpr uint64_t kMaxAlignment = uint64_t{1} << 20;
+constexpr uint64_t kMaxTailPadding = uint64_t{1} << 20;
+constexpr uint64_t kMaxPageSize = uint64_t{1} << 30;
+constexpr size_t kMaxMemoryName = 256;
+
+Status broken_device(std::string_view owner, const std::string& what) {
+  return Status(StatusCode::kEpFail,
+                formatted("{} {}; report this to the plugin's vendor", owner, what));
+}
+
+// The devices of this process. An entry stays when its device has been closed.
+class OpenedDevices {
+ public:
+  std::shared_ptr<OpenedDevice> find(const eph_provider_api* provider, const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<OpenedDevice>& found = devices_[{provider, id}];
+    if (found == nullptr) found = std::make_shared<OpenedDevice>();
+    return found;
+  }
+  // Those that have `lost` keep it.
+  std::shared_ptr<OpenedDevice> replace(const eph_provider_api* provider, const std::string& id,
+                                        const std::shared_ptr<OpenedDevice>& lost) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<OpenedDevice>& found = devices_[{provider, id}];
+    if (found == lost) found = std::make_shared<OpenedDevice>();
+    return found;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const eph_provider_api*, std::string>, std::shared_ptr<OpenedDevice>> devices_;
+};
+
+OpenedDevices& opened_devices() {
+  static OpenedDevices* const devices = new OpenedDevices;  // used by destructors of other statics
+  return *devices;
+}
+
+Result<std::optional<eph_device_api>> find_table(const plugin::LoadedPlugin& plugin) {
+  const eph_provider_api& api = plugin.provider;
+  if (api.get_extension == nullptr) return std::optional<eph_device_api>();
+  const plugin::CallSite site{plugin.manifest.provider, "get_extension"};
+  EPHOST_ASSIGN_OR_RETURN(
+      const void* const table,
+      plugin::call(site, api.get_extension, plugin.provider_self, to_abi(EPH_EXT_DEVICE)));
+  if (table == nullptr) return std::optional<eph_device_api>();
+  EPHOST_ASSIGN_OR_RETURN(const auto adopted, plugin::adopt<eph_device_api>(table, site));
+  return std::optional(adopted);
+}
+
+}  // namespace
+
+Result<bool> Device::is_offered(const plugin::LoadedPlugin& plugin) {
+  EPHOST_ASSIGN_OR_RETURN(const auto api, find_table(plugin));
+  return api.has_value();
+}
+
+Result<std::shared_ptr<const Device>> Device::open(
+    std::shared_ptr<const plugin::LoadedPlugin> plugin, const HostServices& services,
+    const DeviceInfo& info) {
+  EPHOST_ASSIGN_OR_RETURN(const auto api, find_table(*plugin));
+  if (!api) return std::shared_ptr<const Device>();
+  const eph_provider_api* const self = plugin->provider_self;
+  const auto create = [&] {
+    return Device::create(std::move(plugin), *api, services.without_hooks(), info);
+  };
+  std::shared_ptr<OpenedDevice> entry = opened_devices().find(self, info.id);
+  EPHOST_ASSIGN_OR_RETURN(auto found, entry->get(create));
+  if (found != nullptr) return found;
+  entry = opened_devices().replace(self, info.id, entry);
+  EPHOST_ASSIGN_OR_RETURN(found, entry->get(create));
+  if (found != nullptr) return found;
+  return Status(StatusCode::kDeviceLost,
+                formatted("device {} was lost again while it was being opened", quote(info.id)));
+}
+
+Result<std::unique_ptr<Device>> Device::create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+                                               const eph_device_api& api,
+                                               std::unique_ptr<HostServices> services,
+                                               const DeviceInfo& info) {
+  std::unique_ptr<Device> made(new Device(std::move(plugin), std::move(services)));
+  made->api_ = api;
+  const AbiDevices devices({&info, 1});
+  const auto attempt = [&] { return formatted("opening device {}", quote(info.id)); };
+  EPHOST_RETURN_IF_ERROR(call_slot(
+      {made->provider_name(), "open", info.id}, attempt, api.open, made->plugin_->provider_self,
+      static_cast<const eph_host*>(made->services_.get()), devices.data(), &made->handle_));
+  if (made->handle_ == nullptr) {
+    return broken_device(made->provider_name(),
+                         formatted("reported success and gave no device when {}", attempt()));
+  }
+  EPHOST_RETURN_IF_ERROR(made->list_memories());
+  return made;
+}
+
+Device::~Device() {
+  if (handle_ != nullptr) plugin::call_release({provider_name(), "close"}, api_.close, handle_);
+}
+
+bool Device::is_alive() const {
+  if (api_.get_status == nullptr) return true;
+  return call_slot({provider_name(), "get_status"}, "telling whether a device works",
+                   api_.get_status, handle_)
+      .ok();
+}
+
+Status Device::list_memories() {
+  const eph_memory_info* memories = nullptr;
+  uint64_t stride = 0;
+  uint64_t count = 0;
+  const plugin::CallSite site{provider_name(), "get_memories"};
+  EPHOST_RETURN_IF_ERROR(call_slot(site, "listing its memories", api_.get_memories, handle_,
+                                   &memories, &stride, &count));
+  EPHOST_ASSIGN_OR_RETURN(const auto list,
+                          plugin::adopt_records(memories, stride, count, kMaxMemories, site));
+  if (list.empty()) {
+    return broken_device(provider_name(), formatted("offers {} and has no memory", EPH_EXT_DEVICE));
+  }
+  for (const auto& [given, record] : list) {
+    EPHOST_ASSIGN_OR_RETURN(const std::string_view name,
+                            plugin::adopt_text(given.name, kMaxMemoryName, site, "name"));
+    const MemoryInfo memory = {std::string(name), std::max(given.alignment, kMinAlignment),
+                               given.tail_padding, std::max<uint64_t>(given.page_size, 1)};
+    const auto refuse = [&](std::string_view field, uint64_t value, const std::string& rule) {
+      return broken_device(provider_name(),
+                           formatted("reports {} {} for its memory {}; it must be {}", field, value,
+                                     quote(name), rule));
+    };
+    if (!std::has_single_bit(memory.alignment) || memory.alignment > kMaxAlignment) {
+      return refuse("an alignment of", memory.alignment,
+                    formatted("a power of two of at most {}", kMaxAlignment));
+    }
+    if (memory.tail_padding > kMaxTailPadding) {
+      return refuse("a tail padding of", memory.tail_padding,
+                    formatted("at most {}", kMaxTailPadding));
+    }
+    if (memory.page_size > kMaxPageSize) {
+      return refuse("a page size of", memory.page_size, formatted("at most {}", kMaxPageSize));
+    }
+    memories_.push_back(memory);
+  }
+  return Status::ok_status();
+}
+
+std::string Device::name_of(uint32_t memory) const {
+  return memory == kHostMemory ? "host memory" : quote(memories_[memory - 1].name);
+}
+
+Result<std::byte*> Device::allocate(uint32_t memory, uint64_t size, std::string_view what) const {
+  const MemoryInfo& info = memories_[memory - 1];
+  const auto attempt = [&] {
+    return formatted("allocating {} bytes in {} for {}", size, name_of(memory), what);
+  };
+  const auto padded = checked_add(size, info.tail_padding + info.page_size - 1);
+  if (!padded) {
+    return Status(StatusCode::kOutOfMemory,
+                  formatted("{} failed {}: that is more than 64 bits", provider_name(), attempt()));
+  }
+  void* data = nullptr;
+  EPHOST_RETURN_IF_ERROR(call_slot({provider_name(), "allocate", what}, attempt, api_.allocate,
+                                   handle_, memory, *padded - *padded % info.page_size, &data));
+  if (data != nullptr && reinterpret_cast<uintptr_t>(data) % info.alignment == 0) {
+    return static_cast<std::byte*>(data);
+  }
+  if (data != nullptr) release(memory, static_cast<std::byte*>(data));
+  return broken_device(provider_name(),
+                       formatted("gave no memory, or memory that is not aligned to {} bytes, when "
+                                 "{}",
+                                 info.alignment, attempt()));
+}
+
+void Device::release(uint32_t memory, std::byte* data) const {
+  plugin::call_release({provider_name(), "release"}, api_.release, handle_, memory,
+                       static_cast<void*>(data));
+}
+
+Status Device::copy(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
+                    uint64_t size, std::string_view what) const {
+  if (size == 0) return Status::ok_status();
+  const eph_copy copy = {sizeof(eph_copy), to, from, to_memory, from_memory, size};
+  const auto attempt = [&] {
+    return formatted("copying {} ({} bytes) from {} to {}", what, size, name_of(from_memory),
+                     name_of(to_memory));
+  };
+  return call_slot({provider_name(), "copy", what}, attempt, api_.copy, handle_, &copy,
+                   uint64_t{sizeof(copy)}, uint64_t{1});
+}
+
+Result<DeviceBlock> DeviceBlock::allocate(const DeviceMemory& memory, uint64_t size,
+                                          std::string_view what) {
+  DeviceBlock block;
+  EPHOST_ASSIGN_OR_RETURN(block.data_, memory.device->allocate(memory.number, size, what));
+  block.memory_ = memory;
+  block.size_ = size;
+  return block;
+}
+
+DeviceBlock::DeviceBlock(DeviceBlock&& other) noexcept
+    : memory_(std::move(other.memory_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+DeviceBlock& DeviceBlock::operator=(DeviceBlock&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+DeviceBlock::~DeviceBlock() {
+  if (data_ != nullptr) memory_.device->release(memory_.number, data_);
+}
+
+}  // namespace ephost::bridge

@@ -1,0 +1,110 @@
+// Devices that a plugin opens (ephost.device/1): the adopted table, with checks of all its results,
+// and the blocks of their memories. May be called by several threads at once.
+#pragma once
+
+#include <ephost/ext/device.h>
+#include <ephost/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/bridge/collect/device_list.h"
+#include "host/bridge/extensions/host_services.h"
+#include "host/plugin/loaded_plugin.h"
+
+namespace ephost::bridge {
+
+inline constexpr uint32_t kHostMemory = 0;
+
+struct MemoryInfo {
+  std::string name;
+  uint64_t alignment = 64;
+  uint64_t tail_padding = 0;
+  uint64_t page_size = 1;
+};
+
+class Device {
+ public:
+  // Whether the plugin offers the interface. EP_FAIL if its table is broken.
+  static Result<bool> is_offered(const plugin::LoadedPlugin& plugin);
+  // Opens the device, or finds it where this process has it open and it works: `open` is called
+  // once for each plugin and device, and `close` when the last reference goes. Null if the plugin
+  // does not offer the interface. `services` are those of a provider.
+  static Result<std::shared_ptr<const Device>> open(
+      std::shared_ptr<const plugin::LoadedPlugin> plugin, const HostServices& services,
+      const DeviceInfo& info);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device();
+
+  [[nodiscard]] eph_device_handle* handle() const { return handle_; }
+  [[nodiscard]] const std::string& provider_name() const { return plugin_->manifest.provider; }
+
+  // Memory n is entry n-1. The functions below take numbers of memories that exist.
+  [[nodiscard]] const std::vector<MemoryInfo>& memories() const { return memories_; }
+  // "host memory", or the name of a memory.
+  [[nodiscard]] std::string name_of(uint32_t memory) const;
+
+  // Allocates a block for values of `size` bytes, which is never null and has the memory's
+  // alignment. `what` completes the message "allocating 64 bytes in 'npu' for ...".
+  [[nodiscard]] Result<std::byte*> allocate(uint32_t memory, uint64_t size,
+                                            std::string_view what) const;
+  void release(uint32_t memory, std::byte* data) const;
+
+  // Does nothing for a size of 0.
+  [[nodiscard]] Status copy(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
+                            uint64_t size, std::string_view what) const;
+
+ private:
+  friend class OpenedDevice;
+
+  Device(std::shared_ptr<const plugin::LoadedPlugin> plugin, std::unique_ptr<HostServices> services)
+      : plugin_(std::move(plugin)), services_(std::move(services)) {}
+  static Result<std::unique_ptr<Device>> create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+                                                const eph_device_api& api,
+                                                std::unique_ptr<HostServices> services,
+                                                const DeviceInfo& info);
+  Status list_memories();
+  // Whether the plugin says that it still works.
+  [[nodiscard]] bool is_alive() const;
+
+  const std::shared_ptr<const plugin::LoadedPlugin> plugin_;
+  const std::unique_ptr<HostServices> services_;
+  eph_device_api api_ = {};
+  eph_device_handle* handle_ = nullptr;
+  std::vector<MemoryInfo> memories_;
+};
+
+// A memory of a device: what a provider refers to by a number.
+struct DeviceMemory {
+  std::shared_ptr<const Device> device;
+  uint32_t number = 1;  // the device's own for it
+
+  [[nodiscard]] const MemoryInfo& info() const { return device->memories()[number - 1]; }
+};
+
+// A block of a device's memory. Keeps the device open until the block is released.
+class DeviceBlock {
+ public:
+  DeviceBlock() = default;
+  static Result<DeviceBlock> allocate(const DeviceMemory& memory, uint64_t size,
+                                      std::string_view what);
+  DeviceBlock(DeviceBlock&& other) noexcept;
+  DeviceBlock& operator=(DeviceBlock&& other) noexcept;
+  ~DeviceBlock();
+
+  // Null for an empty object.
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] uint64_t size() const { return size_; }
+
+ private:
+  DeviceMemory memory_;
+  std::byte* data_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+}  // namespace ephost::bridge
