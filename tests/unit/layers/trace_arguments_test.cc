@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/layers/decorate/host_object.h"
 #include "host/layers/trace/arguments.h"
 #include "tests/support/fake_graph.h"
 #include "tests/support/fake_run.h"
