@@ -82,7 +82,7 @@ class WrapperDevice : public ::testing::Test {
         static_cast<const eph_device_api*>(api_.get_extension(&api_, EPH_STRING(EPH_EXT_DEVICE)));
     ASSERT_NE(devices_, nullptr);
     const eph_device device = {sizeof(eph_device), EPH_STRING("one")};
-    ASSERT_EQ(devices_->open(&api_, &host_, &device, &device_, &error_), EPH_OK);
+    ASSERT_EQ(devices_->open(devices_, &host_, &device, &device_, &error_), EPH_OK);
   }
   void TearDown() override {
     devices_->close(device_);
@@ -140,7 +140,7 @@ TEST_F(WrapperDevice, TurnsExceptionsIntoCodesAndGivesNothingThen) {
   EXPECT_EQ(devices_->get_status(device_, &error_), EPH_DEVICE_LOST);
   const eph_device device = {sizeof(eph_device), EPH_STRING("two")};
   eph_device_handle* second = device_;
-  EXPECT_EQ(devices_->open(&api_, &host_, &device, &second, &error_), EPH_INVALID_GRAPH);
+  EXPECT_EQ(devices_->open(devices_, &host_, &device, &second, &error_), EPH_INVALID_GRAPH);
   EXPECT_EQ(second, nullptr);
 }
 

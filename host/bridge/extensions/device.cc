@@ -4,7 +4,6 @@
 #include <bit>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "host/base/checked_math.h"
@@ -61,27 +60,23 @@ Status broken_device(std::string_view owner, const std::string& what) {
                 formatted("{} {}; report this to the plugin's vendor", owner, what));
 }
 
-// The devices of this process. An entry stays when its device has been closed.
+// The devices of this process. A reference to a device keeps its entry.
 class OpenedDevices {
  public:
-  std::shared_ptr<OpenedDevice> find(const eph_provider_api* provider, const std::string& id) {
+  // Any but `lost`, which those that have it keep.
+  std::shared_ptr<OpenedDevice> find(const eph_provider_api* provider, const std::string& id,
+                                     const std::shared_ptr<OpenedDevice>& lost = nullptr) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<OpenedDevice>& found = devices_[{provider, id}];
-    if (found == nullptr) found = std::make_shared<OpenedDevice>();
-    return found;
-  }
-  // Those that have `lost` keep it.
-  std::shared_ptr<OpenedDevice> replace(const eph_provider_api* provider, const std::string& id,
-                                        const std::shared_ptr<OpenedDevice>& lost) {
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<OpenedDevice>& found = devices_[{provider, id}];
-    if (found == lost) found = std::make_shared<OpenedDevice>();
+    std::erase_if(devices_, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<OpenedDevice>& known = devices_[{provider, id}];
+    std::shared_ptr<OpenedDevice> found = known.lock();
+    if (found == nullptr || found == lost) known = found = std::make_shared<OpenedDevice>();
     return found;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<const eph_provider_api*, std::string>, std::shared_ptr<OpenedDevice>> devices_;
+  std::map<std::pair<const eph_provider_api*, std::string>, std::weak_ptr<OpenedDevice>> devices_;
 };
 
 OpenedDevices& opened_devices() {
@@ -89,38 +84,47 @@ OpenedDevices& opened_devices() {
   return *devices;
 }
 
-Result<std::optional<eph_device_api>> find_table(const plugin::LoadedPlugin& plugin) {
-  const eph_provider_api& api = plugin.provider;
-  if (api.get_extension == nullptr) return std::optional<eph_device_api>();
+// The plugin's own table, which its functions take as `self`, and what was adopted of it; null if
+// the plugin does not offer the interface.
+struct DeviceTable {
+  const eph_device_api* self = nullptr;
+  eph_device_api api = {};
+};
+
+Result<DeviceTable> find_table(const plugin::LoadedPlugin& plugin) {
+  DeviceTable found;
+  const eph_provider_api& provider = plugin.provider;
+  if (provider.get_extension == nullptr) return found;
   const plugin::CallSite site{plugin.manifest.provider, "get_extension"};
   EPHOST_ASSIGN_OR_RETURN(
       const void* const table,
-      plugin::call(site, api.get_extension, plugin.provider_self, to_abi(EPH_EXT_DEVICE)));
-  if (table == nullptr) return std::optional<eph_device_api>();
-  EPHOST_ASSIGN_OR_RETURN(const auto adopted, plugin::adopt<eph_device_api>(table, site));
-  return std::optional(adopted);
+      plugin::call(site, provider.get_extension, plugin.provider_self, to_abi(EPH_EXT_DEVICE)));
+  if (table == nullptr) return found;
+  EPHOST_ASSIGN_OR_RETURN(found.api, plugin::adopt<eph_device_api>(table, site));
+  found.self = static_cast<const eph_device_api*>(table);
+  return found;
 }
 
 }  // namespace
 
 Result<bool> Device::is_offered(const plugin::LoadedPlugin& plugin) {
-  EPHOST_ASSIGN_OR_RETURN(const auto api, find_table(plugin));
-  return api.has_value();
+  EPHOST_ASSIGN_OR_RETURN(const DeviceTable table, find_table(plugin));
+  return table.self != nullptr;
 }
 
 Result<std::shared_ptr<const Device>> Device::open(
     std::shared_ptr<const plugin::LoadedPlugin> plugin, const HostServices& services,
     const DeviceInfo& info) {
-  EPHOST_ASSIGN_OR_RETURN(const auto api, find_table(*plugin));
-  if (!api) return std::shared_ptr<const Device>();
+  EPHOST_ASSIGN_OR_RETURN(const DeviceTable table, find_table(*plugin));
+  if (table.self == nullptr) return std::shared_ptr<const Device>();
   const eph_provider_api* const self = plugin->provider_self;
   const auto create = [&] {
-    return Device::create(std::move(plugin), *api, services.without_hooks(), info);
+    return Device::create(plugin, table.self, table.api, services.without_hooks(), info);
   };
   std::shared_ptr<OpenedDevice> entry = opened_devices().find(self, info.id);
   EPHOST_ASSIGN_OR_RETURN(auto found, entry->get(create));
   if (found != nullptr) return found;
-  entry = opened_devices().replace(self, info.id, entry);
+  entry = opened_devices().find(self, info.id, entry);
   EPHOST_ASSIGN_OR_RETURN(found, entry->get(create));
   if (found != nullptr) return found;
   return Status(StatusCode::kDeviceLost,
@@ -128,6 +132,7 @@ Result<std::shared_ptr<const Device>> Device::open(
 }
 
 Result<std::unique_ptr<Device>> Device::create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+                                               const eph_device_api* table,
                                                const eph_device_api& api,
                                                std::unique_ptr<HostServices> services,
                                                const DeviceInfo& info) {
@@ -135,9 +140,9 @@ Result<std::unique_ptr<Device>> Device::create(std::shared_ptr<const plugin::Loa
   made->api_ = api;
   const AbiDevices devices({&info, 1});
   const auto attempt = [&] { return formatted("opening device {}", quote(info.id)); };
-  EPHOST_RETURN_IF_ERROR(call_slot(
-      {made->provider_name(), "open", info.id}, attempt, api.open, made->plugin_->provider_self,
-      static_cast<const eph_host*>(made->services_.get()), devices.data(), &made->handle_));
+  EPHOST_RETURN_IF_ERROR(call_slot({made->provider_name(), "open", info.id}, attempt, api.open,
+                                   table, static_cast<const eph_host*>(made->services_.get()),
+                                   devices.data(), &made->handle_));
   if (made->handle_ == nullptr) {
     return broken_device(made->provider_name(),
                          formatted("reported success and gave no device when {}", attempt()));

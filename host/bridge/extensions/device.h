@@ -64,7 +64,9 @@ class Device {
 
   Device(std::shared_ptr<const plugin::LoadedPlugin> plugin, std::unique_ptr<HostServices> services)
       : plugin_(std::move(plugin)), services_(std::move(services)) {}
+  // `table` is the plugin's own, `api` what was adopted of it.
   static Result<std::unique_ptr<Device>> create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+                                                const eph_device_api* table,
                                                 const eph_device_api& api,
                                                 std::unique_ptr<HostServices> services,
                                                 const DeviceInfo& info);

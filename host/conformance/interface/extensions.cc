@@ -28,7 +28,7 @@ const void* provider_table(const LoadedPlugin& plugin, eph_provider* provider,
                            std::string_view id) {
   if (plugin.provider.get_provider_extension == nullptr) return nullptr;
   const auto table =
-      plugin::call({plugin.manifest.provider, "get_extension"},
+      plugin::call({plugin.manifest.provider, "get_provider_extension"},
                    plugin.provider.get_provider_extension, provider, bridge::to_abi(id));
   return table.ok() ? *table : nullptr;
 }
@@ -37,6 +37,14 @@ const void* plugin_table(const LoadedPlugin& plugin, std::string_view id) {
   if (plugin.api.get_extension == nullptr) return nullptr;
   const auto table = plugin::call({plugin.manifest.provider, "get_extension"},
                                   plugin.api.get_extension, plugin.api_self, bridge::to_abi(id));
+  return table.ok() ? *table : nullptr;
+}
+
+const void* table_without_provider(const LoadedPlugin& plugin, std::string_view id) {
+  if (plugin.provider.get_extension == nullptr) return nullptr;
+  const auto table =
+      plugin::call({plugin.manifest.provider, "get_extension"}, plugin.provider.get_extension,
+                   plugin.provider_self, bridge::to_abi(id));
   return table.ok() ? *table : nullptr;
 }
 
@@ -65,15 +73,18 @@ void check_unknown(const Subject& subject, Report& report) {
   if (provider.get() == nullptr) return;
   // Near misses of ids that exist, and one that cannot exist.
   std::vector<std::string> ids = {"com.example.no_such_extension/1", "", "/1"};
-  for (const KnownExtension& known : known_extensions()) {
-    const std::string_view name = known.id.substr(0, known.id.rfind('/'));
+  std::vector<std::string_view> known_ids = {EPH_EXT_DEVICE, EPH_EXT_OPERATORS};
+  for (const KnownExtension& known : known_extensions()) known_ids.push_back(known.id);
+  for (const std::string_view known : known_ids) {
+    const std::string_view name = known.substr(0, known.rfind('/'));
     ids.push_back(formatted("{}/4000000", name));
     ids.emplace_back(name);
-    ids.push_back(formatted("{}0", known.id));
-    ids.push_back(formatted(" {}", known.id));
+    ids.push_back(formatted("{}0", known));
+    ids.push_back(formatted(" {}", known));
   }
   for (const std::string& id : ids) {
     const bool has_table = provider_table(*plugin, provider.get(), id) != nullptr ||
+                           table_without_provider(*plugin, id) != nullptr ||
                            plugin_table(*plugin, id) != nullptr;
     if (!has_table) continue;
     report.fail(formatted("get_extension gives a table for {}, which does not exist", quote(id)),
@@ -92,10 +103,10 @@ void check_tables(const Subject& subject, Report& report) {
     if (table == nullptr) continue;
     ++offered;
     if (provider_table(*plugin, provider.get(), known.id) != table) {
-      report.fail(formatted("get_extension gives two tables for {}", known.id),
+      report.fail(formatted("get_provider_extension gives two tables for {}", known.id),
                   "return the same table each time");
     }
-    const Status status = known.adopt(table, {plugin->manifest.provider, "get_extension"});
+    const Status status = known.adopt(table, {plugin->manifest.provider, "get_provider_extension"});
     if (!status.ok()) report.fail(text_of(status), "fill the table as its header says");
   }
   report.note("optional interfaces offered", offered);
@@ -198,7 +209,8 @@ void check_kept_operators(const Subject& subject, Report& report) {
   if (first.get() == nullptr) return;
   const void* const table = provider_table(*plugin, first.get(), EPH_EXT_GRAPH_WISHES);
   if (table == nullptr) return report.leave_out("the provider wishes nothing of graphs");
-  const auto api = adopt<eph_graph_wishes_api>(table, {plugin->manifest.provider, "get_extension"});
+  const auto api =
+      adopt<eph_graph_wishes_api>(table, {plugin->manifest.provider, "get_provider_extension"});
   if (!api.ok()) return report.leave_out("the table is broken; check 31.3 says why");
   const LiveProvider second(plugin, report);
   if (second.get() == nullptr) return;

@@ -94,8 +94,8 @@ template <class L, auto Member, class Table, class R, class... A>
 struct PluginThunk<L, Member, R (*Table::*)(const eph_provider_api*, A...) noexcept> {
   static R call(const eph_provider_api* self, A... arguments) {
     const auto& table = ProviderTable<L>::of(self);
-    return call_plugin<Member>(Call<L>{table}, table.layer(), table.template inner_table<Table>(),
-                               table.inner_self(), Passed<L, A>(table.layer(), arguments).get()...);
+    return call_plugin<Member>(Call<L>{table}, table.layer(), table.inner(), table.inner_self(),
+                               Passed<L, A>(table.layer(), arguments).get()...);
   }
 };
 template <class L, auto Member, class Table, class R, class... A>
@@ -123,7 +123,7 @@ struct PluginThunk<L, Member, R (*Table::*)(eph_device_handle*, A...) noexcept> 
   static R call(eph_device_handle* handle, A... arguments) {
     auto& device = DeviceObject<L>::of(handle);
     return call_plugin<Member>(Call<L>{.table = device.table(), .device = &device}, device.layer(),
-                               device.table().template inner_table<Table>(), device.inner(),
+                               device.table().devices(), device.inner(),
                                Passed<L, A>(device.layer(), arguments).get()...);
   }
 };
@@ -300,15 +300,8 @@ class ProviderTable : public eph_provider_api {
   [[nodiscard]] L& layer() const { return layer_; }
   [[nodiscard]] const eph_provider_api& inner() const { return inner_; }
   [[nodiscard]] const eph_provider_api* inner_self() const { return inner_self_; }
-  template <class Table>
-  [[nodiscard]] const Table& inner_table() const {
-    if constexpr (std::is_same_v<Table, eph_provider_api>) {
-      return inner_;
-    } else {
-      static_assert(std::is_same_v<Table, eph_device_api>);
-      return devices_.inner;
-    }
-  }
+  // The plugin's table of devices, once the host has asked for it.
+  [[nodiscard]] const eph_device_api& devices() const { return devices_.inner; }
   [[nodiscard]] std::string_view provider_name() const {
     return {inner_.type_name.data, inner_.type_name.size};
   }
@@ -435,25 +428,28 @@ class ProviderTable : public eph_provider_api {
     const auto adopted = plugin::adopt<eph_device_api>(given, {provider_name(), "get_extension"});
     if (!adopted.ok()) return given;
     const std::lock_guard lock(mutex_);
-    auto& [inner, outer] = devices_;
-    if (outer.struct_size != 0) return &outer;
+    auto& [self, inner, outer] = devices_;
+    if (self != nullptr) return &outer;
+    self = static_cast<const eph_device_api*>(given);
     inner = *adopted;
+    outer.table = this;
+    outer.struct_size = sizeof(eph_device_api);
     fill_known_slots(
-        outer, inner, []<auto Member>() { return choose_of_device<Member>(); });
-    outer.struct_size = sizeof(outer);
+        static_cast<eph_device_api&>(outer), inner,
+        []<auto Member>() { return choose_of_device<Member>(); });
     return &outer;
   }
-  static int32_t open_device(const eph_provider_api* self, const eph_host* host,
+  static int32_t open_device(const eph_device_api* self, const eph_host* host,
                              const eph_device* device, eph_device_handle** out_device,
                              eph_error* error) {
-    const ProviderTable& table = of(self);
+    const ProviderTable& table = *static_cast<const OuterDevices*>(self)->table;
     *out_device = nullptr;
     auto opened = std::make_unique<DeviceObject<L>>(table, host);
     eph_device_handle* made = nullptr;
     Passed<L, eph_error*> passed(table.layer(), error);
     const int32_t code = call_plugin<&eph_device_api::open>(
         Call<L>{.table = table, .device = opened.get()}, table.layer(), table.devices_.inner,
-        table.inner_self(), static_cast<const eph_host*>(&opened->host()), device, &made,
+        table.devices_.self, static_cast<const eph_host*>(&opened->host()), device, &made,
         passed.get());
     if (made == nullptr) return code;
     opened->set_inner(made);
@@ -478,8 +474,17 @@ class ProviderTable : public eph_provider_api {
   L& layer_;
   const eph_provider_api inner_;
   const eph_provider_api* const inner_self_;
+  // The table of devices that the host sees, at a fixed address.
+  struct OuterDevices : eph_device_api {
+    const ProviderTable* table = nullptr;
+  };
+  struct Devices {
+    const eph_device_api* self = nullptr;  // the plugin's own, which its `open` takes
+    eph_device_api inner = {};
+    OuterDevices outer = {};
+  };
   mutable std::mutex mutex_;  // guards devices_ while they are asked for
-  mutable Adopted<eph_device_api> devices_;
+  mutable Devices devices_;
 };
 
 }  // namespace ephost::layers

@@ -45,11 +45,11 @@ inline void release_state(ComputationObject<Validator>& computation, void*& made
 inline void release_block(DeviceObject<Validator>& device, uint32_t memory, void*& made) {
   void* const block = std::exchange(made, nullptr);
   (void)device.state().order.remove_block(memory, block);
-  may_throw(device.table().inner_table<eph_device_api>().release)(device.inner(), memory, block);
+  may_throw(device.table().devices().release)(device.inner(), memory, block);
 }
 
 inline void close_device(const ProviderTable<Validator>& table, eph_device_handle*& made) {
-  may_throw(table.inner_table<eph_device_api>().close)(std::exchange(made, nullptr));
+  may_throw(table.devices().close)(std::exchange(made, nullptr));
 }
 
 }  // namespace undoing

@@ -15,7 +15,7 @@ void ServedCalls::serve<&Devices::open>(const Call& call, wire::Answer& out) {
   auto device = std::make_unique<ServedDevice>(name(), given);
   Storage storage;
   const eph_device* const record = read_all<eph_device>(given.devices(), storage);
-  call_slot(site("open"), out, devices_.open, plugin_->provider_self,
+  call_slot(site("open"), out, devices_.open, devices_self_,
             static_cast<const eph_host*>(&device->host), record, &device->handle);
   if (device->handle == nullptr) return;
   out.add_numbers(reinterpret_cast<uint64_t>(device.release()));

@@ -52,6 +52,7 @@ void ServedCalls::load_devices(wire::Loaded& out) {
   const auto table = plugin::adopt<eph_device_api>(*given, site("get_extension"));
   if (!table.ok()) return;
   devices_ = *table;
+  devices_self_ = static_cast<const eph_device_api*>(*given);
   out.set_device_slots(slots_of(devices_));
 }
 

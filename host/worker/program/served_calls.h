@@ -150,6 +150,7 @@ class ServedCalls {
   std::unique_ptr<plugin::Registry> registry_;
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   eph_device_api devices_ = {};  // if the plugin offers it
+  const eph_device_api* devices_self_ = nullptr;
   std::vector<const eph_operator_def*> definitions_;
 };
 

@@ -20,12 +20,12 @@ void write_offer(const HostTables& host, wire::Create& out) {
 
 template <>
 struct Remote<&Devices::open> {
-  static int32_t call(const eph_provider_api* self, const eph_host* host, const eph_device* device,
+  static int32_t call(const eph_device_api* self, const eph_host* host, const eph_device* device,
                       eph_device_handle** out_device, eph_error* error) noexcept {
     *out_device = nullptr;
     return answer_call(error, [&]() -> Result<int32_t> {
-      const auto& table = static_cast<const RemoteTable&>(*self);
-      EPHOST_ASSIGN_OR_RETURN(auto worker, table.workers.for_devices());
+      Workers& workers = static_cast<const RemoteDevices&>(*self).workers;
+      EPHOST_ASSIGN_OR_RETURN(auto worker, workers.for_devices());
       auto opened = std::make_unique<RemoteDevice>(worker, host);
       wire::Request request;
       request.set_call(kCall<&Devices::open>);

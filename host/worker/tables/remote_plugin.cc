@@ -172,7 +172,9 @@ Result<std::shared_ptr<const plugin::LoadedPlugin>> load_remote(const manifest::
   plugin->table.type_name = text_of(facts.type_name());
   plugin->table.name = text_of(facts.name());
   plugin->table.vendor = text_of(facts.vendor());
-  if (facts.has_devices()) fill_remote_table(facts.device_slots(), plugin->table.devices.emplace());
+  if (facts.has_devices()) {
+    fill_remote_table(facts.device_slots(), plugin->table.devices.emplace(plugin->workers));
+  }
   if (facts.has_operators()) {
     plugin->operators = std::make_unique<RemoteOperators>(plugin->workers, facts);
   }

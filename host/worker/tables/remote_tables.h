@@ -51,11 +51,17 @@ class Workers {
   std::weak_ptr<Worker> of_devices_;
 };
 
+// The table of devices that the host sees, at a fixed address.
+struct RemoteDevices : eph_device_api {
+  explicit RemoteDevices(Workers& of) : eph_device_api{}, workers(of) {}
+  Workers& workers;
+};
+
 // The table of a provider that the host sees, at a fixed address.
 struct RemoteTable : eph_provider_api {
   explicit RemoteTable(Workers& of) : workers(of) {}
   Workers& workers;
-  std::optional<eph_device_api> devices;  // if the plugin offers it
+  std::optional<RemoteDevices> devices;  // if the plugin offers it
 };
 
 // Makes `out` a table of the functions whose bits are set in `slots`, without names.

@@ -101,6 +101,28 @@ TEST_F(PluginLayers, MayLieOverOneProviderOnly) {
                                 Not(Contains(HasSubstr("counting layer: creates cpu")))));
 }
 
+// The counting layer asks the one below it for the table of devices.
+TEST_F(PluginLayers, LeaveDevicesToTheLayersBelow) {
+  const Environment environment =
+      open({test::fixture_directory("counting_layer"), test::fixture_directory("device")});
+  const auto outputs_with = [&](const std::string& layers) -> Result<std::vector<Value>> {
+    SessionOptions options;
+    options.append_execution_provider("device", {});
+    options.add_config_entry("session.layers", layers);
+    EPHOST_ASSIGN_OR_RETURN(
+        Session session, Session::create(environment, test::model_path("tiny_residual"), options));
+    return session.run(test::random_inputs(session));
+  };
+  const auto plain = outputs_with("");
+  ASSERT_THAT(plain, IsOk());
+  for (const std::string layers : {"counting", "counting;validate", "validate;counting;regroup"}) {
+    const auto layered = outputs_with(layers);
+    ASSERT_THAT(layered, IsOk()) << layers;
+    test::expect_close(*layered, *plain);
+  }
+  EXPECT_THAT(messages(), Contains(HasSubstr("counting layer: creates device")));
+}
+
 TEST_F(PluginLayers, AreNamedByTheEnvironmentVariable) {
   ::setenv("EPHOST_LAYERS", "counting", 1);
   ASSERT_THAT(run(open(), test::with_dnnl()), IsOk());

@@ -26,7 +26,7 @@ eph_computation the_computation;
 
 // ---- The extensions -----------------------------------------------------------------------------
 
-int32_t open_device(const eph_provider_api*, const eph_host*, const eph_device*,
+int32_t open_device(const eph_device_api*, const eph_host*, const eph_device*,
                     eph_device_handle** out, eph_error*) noexcept {
   *out = reinterpret_cast<eph_device_handle*>(&handed);
   return EPH_OK;

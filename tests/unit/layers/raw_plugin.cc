@@ -68,7 +68,7 @@ const eph_run_provider_api kRuns = {
 
 const eph_device_api kDevices = {
     sizeof(eph_device_api),
-    [](const eph_provider_api*, const eph_host*, const eph_device*, eph_device_handle** out,
+    [](const eph_device_api*, const eph_host*, const eph_device*, eph_device_handle** out,
        eph_error*) noexcept -> int32_t {
       *out = reinterpret_cast<eph_device_handle*>(&behaviour);
       return EPH_OK;
@@ -180,7 +180,7 @@ RawPlugin::RawPlugin(Behaviour chosen, layers::ValidateOptions options, bool is_
   config.directory = eph::to_abi(kDirectory);
   EXPECT_EQ(api().create(plugin_->provider_self, &host_, &config, &provider_, &error), EPH_OK);
   const eph_device device = {sizeof(eph_device), EPH_STRING("raw")};
-  EXPECT_EQ(devices().open(plugin_->provider_self, &host_, &device, &device_, &error), EPH_OK);
+  EXPECT_EQ(devices().open(&devices(), &host_, &device, &device_, &error), EPH_OK);
 }
 
 RawPlugin::~RawPlugin() {

@@ -70,12 +70,14 @@ typedef struct eph_copy {
   uint64_t size; /* > 0 */
 } eph_copy;
 
-typedef struct eph_device_api {
+typedef struct eph_device_api eph_device_api;
+
+struct eph_device_api {
   uint64_t struct_size;
 
-  /* Opens a device that get_devices listed. `host` outlives what it gives. Fails with
-   * EPH_DEVICE_LOST if the device is gone. [required] [any] */
-  int32_t (*open)(const eph_provider_api* self, const eph_host* host, const eph_device* device,
+  /* Opens a device that get_devices listed. `self`: the table that get_extension gave. `host`
+   * outlives what it gives. Fails with EPH_DEVICE_LOST if the device is gone. [required] [any] */
+  int32_t (*open)(const eph_device_api* self, const eph_host* host, const eph_device* device,
                   eph_device_handle** out_device, eph_error* error) EPH_NOEXCEPT;
 
   /* All providers that were created with it have been destroyed by then, and all blocks have been
@@ -105,7 +107,7 @@ typedef struct eph_device_api {
    * [required] [any] */
   int32_t (*copy)(eph_device_handle* device, const eph_copy* copies, uint64_t stride,
                   uint64_t count, eph_error* error) EPH_NOEXCEPT;
-} eph_device_api;
+};
 
 #ifdef __cplusplus
 }

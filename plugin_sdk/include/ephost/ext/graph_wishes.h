@@ -1,8 +1,8 @@
 /*
  * graph_wishes.h: the optional interface "ephost.graph_wishes/1", which a provider offers to the
- * host through its get_extension. It is for providers that take patterns of nodes which the host's
- * own passes would change before the provider is asked, such as weights that are unpacked by a few
- * nodes.
+ * host through its get_provider_extension. It is for providers that take patterns of nodes which
+ * the host's own passes would change before the provider is asked, such as weights that are
+ * unpacked by a few nodes.
  *
  * Before the host asks a provider for its claims, it simplifies the graph: nodes that depend on
  * constants only are computed, nodes that give their input unchanged are removed, and calls of

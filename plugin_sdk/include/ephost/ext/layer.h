@@ -46,9 +46,11 @@ struct eph_layer_api {
    * that are null are null in the new table too, and so are slots that the layer does not know.
    *
    * The new table has the type name, short name and vendor of `inner`, and follows the rules for
-   * tables of providers. What the layer does not change passes through: the objects of `inner`, and
-   * the extensions that its get_extension offers, as long as the provider that their functions get
-   * is one of `inner`'s own. It may hide or decorate extensions, too. [required] [load] */
+   * tables of providers. What the layer does not change passes through: the objects of `inner`, the
+   * extensions that its get_provider_extension offers, as long as the provider that their functions
+   * get is one of `inner`'s own, and those that its get_extension offers, asked for with `inner` as
+   * `self`. It may hide or decorate extensions, too; without its devices (ext/device.h) a provider
+   * cannot run what lies in their memory. [required] [load] */
   int32_t (*decorate)(const eph_layer_api* self, const eph_provider_api* inner,
                       const eph_layer_config* config, const eph_provider_api** out_table,
                       eph_error* error) EPH_NOEXCEPT;

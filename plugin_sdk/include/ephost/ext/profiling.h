@@ -1,7 +1,7 @@
 /*
  * profiling.h: the optional interface "ephost.profiling/1", which a provider offers to the host
- * through its get_extension. With it, what the provider and its device do appears in the session's
- * trace, beside the steps that the host measures.
+ * through its get_provider_extension. With it, what the provider and its device do appears in the
+ * session's trace, beside the steps that the host measures.
  *
  * A provider that is to be profiled is created with EPH_PURPOSE_PROFILING. The host calls `start`
  * before the first run that is profiled and `stop` after the last; in between, the provider records

@@ -1,8 +1,8 @@
 /*
  * run.h: the optional interface "ephost.run/1", which a provider offers to the host through its
- * get_extension. It is for providers that prepare something for each run of a session (power
- * states, command buffers, profiling zones), take options for a single run, or have options that
- * change while the session lives.
+ * get_provider_extension. It is for providers that prepare something for each run of a session
+ * (power states, command buffers, profiling zones), take options for a single run, or have options
+ * that change while the session lives.
  *
  * A run is one call of the application's `run`. It makes any number of calls of `compute`, on
  * several threads where the host runs steps in parallel, each with the run's id in eph_run.run_id:

@@ -1,7 +1,7 @@
 /*
  * shapes.h: the optional interface "ephost.shapes/1", which a provider offers to the host through
- * its get_extension. It is for providers that need the extents of a model's inputs, or work better
- * when they know them, and for providers that compile for ranges of extents.
+ * its get_provider_extension. It is for providers that need the extents of a model's inputs, or
+ * work better when they know them, and for providers that compile for ranges of extents.
  *
  * What a provider claims of a graph with open extents holds for every extent: it leaves them open.
  * After each get_capability of such a graph the host asks which of the other nodes the provider

@@ -1,6 +1,6 @@
 /*
  * shared_contexts.h: the optional interface "ephost.shared_contexts/1", which a provider offers to
- * the host through its get_extension. It enables weight sharing across sessions.
+ * the host through its get_provider_extension. It enables weight sharing across sessions.
  *
  * Sessions of a group share their EP contexts. For a provider that offers this interface, the host
  * creates one provider object for the whole group instead of one for each session:

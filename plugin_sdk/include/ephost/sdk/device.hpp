@@ -62,7 +62,7 @@ struct DeviceTable {
 
   static constexpr bool has_devices() { return Declares<P>::value; }
 
-  static int32_t open(const eph_provider_api*, const eph_host* host, const eph_device* device,
+  static int32_t open(const eph_device_api*, const eph_host* host, const eph_device* device,
                       eph_device_handle** out, eph_error* error) noexcept {
     *out = nullptr;
     return guard(error, [&] {

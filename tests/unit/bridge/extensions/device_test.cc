@@ -41,7 +41,7 @@ Plugin& plugin() {
   return current;
 }
 
-int32_t open(const eph_provider_api*, const eph_host*, const eph_device* device,
+int32_t open(const eph_device_api*, const eph_host*, const eph_device* device,
              eph_device_handle** out, eph_error* error) noexcept {
   *out = nullptr;
   if (plugin().code != EPH_OK) {
