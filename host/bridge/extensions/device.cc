@@ -26,7 +26,8 @@ class OpenedDevice : public std::enable_shared_from_this<OpenedDevice> {
     const std::lock_guard lock(mutex_);
     if (device_ == nullptr) {
       EPHOST_ASSIGN_OR_RETURN(device_, open());
-    } else if (!device_->is_alive()) {
+    } else if (const Status status = device_->status(); !status.ok()) {
+      plugin::log_failure(status);
       return std::shared_ptr<const Device>();
     }
     ++users_;
@@ -155,11 +156,10 @@ Device::~Device() {
   if (handle_ != nullptr) plugin::call_release({provider_name(), "close"}, api_.close, handle_);
 }
 
-bool Device::is_alive() const {
-  if (api_.get_status == nullptr) return true;
-  return call_slot({provider_name(), "get_status"}, "telling whether a device works",
-                   api_.get_status, handle_)
-      .ok();
+Status Device::status() const {
+  if (api_.get_status == nullptr) return Status::ok_status();
+  return call_slot({provider_name(), "get_status"}, "with a device, which is opened again",
+                   api_.get_status, handle_);
 }
 
 Status Device::list_memories() {

@@ -32,8 +32,9 @@ class Device {
   // Whether the plugin offers the interface. EP_FAIL if its table is broken.
   static Result<bool> is_offered(const plugin::LoadedPlugin& plugin);
   // Opens the device, or finds it where this process has it open and it works: `open` is called
-  // once for each plugin and device, and `close` when the last reference goes. Null if the plugin
-  // does not offer the interface. `services` are those of a provider.
+  // once for each plugin and device, and `close` when the last reference goes. One that has
+  // stopped working is opened again, and the log says why. Null if the plugin does not offer the
+  // interface. `services` are those of a provider.
   static Result<std::shared_ptr<const Device>> open(
       std::shared_ptr<const plugin::LoadedPlugin> plugin, const HostServices& services,
       const DeviceInfo& info);
@@ -71,8 +72,8 @@ class Device {
                                                 std::unique_ptr<HostServices> services,
                                                 const DeviceInfo& info);
   Status list_memories();
-  // Whether the plugin says that it still works.
-  [[nodiscard]] bool is_alive() const;
+  // OK as long as the plugin says that it works.
+  [[nodiscard]] Status status() const;
 
   const std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   const std::unique_ptr<HostServices> services_;
