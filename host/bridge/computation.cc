@@ -125,7 +125,27 @@ Status Computation::describe(Object& object) {
                                     "input_memories", memory.inputs));
   EPHOST_RETURN_IF_ERROR(copy_pairs(info.output_memories, info.output_memory_count, site,
                                     "output_memories", memory.outputs));
-  return check_memories(memory, *object.provider);
+  EPHOST_ASSIGN_OR_RETURN(const auto unread,
+                          plugin::adopt_array(info.unread_inputs, info.unread_input_count,
+                                              kMaxSlotPairs, site, "unread_inputs"));
+  memory.unread_inputs.assign(unread.begin(), unread.end());
+  EPHOST_RETURN_IF_ERROR(check_memories(memory, *object.provider));
+  if ((info.flags & EPH_COMPUTATION_ENQUEUES) != 0) find_queue(object);
+  object.is_capturable =
+      object.enqueues_on != nullptr && (info.flags & EPH_COMPUTATION_CAPTURABLE) != 0;
+  return Status::ok_status();
+}
+
+void Computation::find_queue(Object& object) {
+  const Provider& provider = *object.provider;
+  const uint32_t memory = object.memory.memory;
+  const Device* device = nullptr;
+  if (memory != kHostMemory) {
+    device = provider.memories()[memory - 1].device.get();
+  } else if (!provider.devices().empty()) {
+    device = provider.devices().front().get();
+  }
+  if (device != nullptr && device->has_streams()) object.enqueues_on = device;
 }
 
 CallLimit* Computation::call_limit() const { return object_->provider->call_limit(); }

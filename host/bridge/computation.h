@@ -29,6 +29,7 @@ struct ComputationMemory {
   uint32_t memory = kHostMemory;  // of the workspace, and of inputs and outputs not listed below
   std::vector<SlotMemory> inputs;
   std::vector<SlotMemory> outputs;
+  std::vector<uint32_t> unread_inputs;  // where constants may lie anywhere
 };
 
 // The state of one concurrent run of a computation; released before the computation is destroyed.
@@ -86,6 +87,10 @@ class Computation {
   [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
   // In which memories it wants its values.
   [[nodiscard]] const ComputationMemory& memory() const { return object_->memory; }
+  // The device on whose streams it enqueues its work; null if its work is done when it returns.
+  [[nodiscard]] const Device* enqueues_on() const { return object_->enqueues_on; }
+  // Whether what it enqueues depends on addresses and shapes alone.
+  [[nodiscard]] bool is_capturable() const { return object_->is_capturable; }
   // What it declared for the planner, without memories; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
@@ -102,6 +107,8 @@ class Computation {
     size_t inplace_count = 0;
     size_t input_part_count = 0;
     ComputationMemory memory;
+    const Device* enqueues_on = nullptr;  // of the provider
+    bool is_capturable = false;
     std::shared_ptr<const void> kept;  // outlives `handle`
 
     ~Object();
@@ -109,6 +116,7 @@ class Computation {
 
   explicit Computation(std::shared_ptr<Object> object) : object_(std::move(object)) {}
   static Status describe(Object& object);
+  static void find_queue(Object& object);
 
   std::shared_ptr<Object> object_;
 };

@@ -18,6 +18,7 @@ namespace {
 
 // More than any provider has; one that reports more is broken.
 constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
+constexpr uint32_t kMaxComputeStreams = 16;
 constexpr uint64_t kMaxRules = uint64_t{1} << 16;
 
 std::string describe(std::span<const CompileRequest> requests) {
@@ -102,6 +103,7 @@ Status Provider::adopt_info() {
   if (info.max_concurrent != UINT32_MAX) {
     call_limit_ = std::make_unique<CallLimit>(info.max_concurrent);
   }
+  compute_streams_ = std::clamp(info.compute_streams, uint32_t{1}, kMaxComputeStreams);
   return Status::ok_status();
 }
 

@@ -120,6 +120,10 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // works in host memory.
   [[nodiscard]] std::span<const DeviceMemory> memories() const { return memories_; }
 
+  // How many streams of computations it gains from on each device; at least 1.
+  [[nodiscard]] uint32_t compute_streams() const { return compute_streams_; }
+  [[nodiscard]] std::span<const std::shared_ptr<const Device>> devices() const { return devices_; }
+
   // The provider's side of ephost.run/1; may be called during runs.
   [[nodiscard]] const RunExtension& runs() const { return runs_; }
   // Changes options with the scope dynamic, checked by manifest::validate_option_changes, and
@@ -178,6 +182,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   std::vector<DeviceMemory> memories_;
   eph_provider* handle_ = nullptr;
   std::unique_ptr<CallLimit> call_limit_;
+  uint32_t compute_streams_ = 1;
   KernelIndex kernels_;
   std::vector<std::string> extensions_;
   std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it

@@ -129,4 +129,20 @@ Result<eph_computation_api> adopt_computation(const void* given, const CallSite&
   return computation;
 }
 
+Result<eph_device_api> adopt_devices(const void* given, const CallSite& from) {
+  EPHOST_ASSIGN_OR_RETURN(const auto devices, adopt<eph_device_api>(given, from));
+  Status status;
+  for_each_slot<eph_device_api>([&]<auto Member>() {
+    const auto check_with = [&](bool has_first, std::string_view first) {
+      if (!status.ok()) return;
+      status = check_pair(has_first, first, devices.*Member != nullptr, kSlot<Member>.name, from,
+                          RecordLayout<eph_device_api>::kName);
+    };
+    if (kIsOfStreams<Member>) check_with(devices.create_stream != nullptr, "create_stream");
+    if (kIsOfCaptures<Member>) check_with(devices.begin_capture != nullptr, "begin_capture");
+  });
+  EPHOST_RETURN_IF_ERROR(status);
+  return devices;
+}
+
 }  // namespace ephost::plugin

@@ -51,6 +51,8 @@ template <class Record>
 [[nodiscard]] Result<eph_computation_api> adopt_computation(const void* given,
                                                             const CallSite& from);
 
+[[nodiscard]] Result<eph_device_api> adopt_devices(const void* given, const CallSite& from);
+
 // A text of a plugin, which stays where it is: UTF-8 of at most `max_size` bytes. `what` names it
 // in messages.
 [[nodiscard]] Result<std::string_view> adopt_text(eph_string given, uint64_t max_size,

@@ -144,13 +144,14 @@ EPHOST_LAYOUT(eph_operator_def, "eph_operator_def",
 
 // The host makes these and the plugin fills them.
 EPHOST_LAYOUT(eph_provider_info, "eph_provider_info",
-  OPTIONAL(max_concurrent), OPTIONAL(reserved))
+  OPTIONAL(max_concurrent), OPTIONAL(compute_streams))
 EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
   OPTIONAL(workspace_bytes), OPTIONAL(host_alignment), OPTIONAL(may_inplace),
   OPTIONAL(may_inplace_count), OPTIONAL(aliases), OPTIONAL(alias_count), OPTIONAL(input_parts),
   OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count),
-  OPTIONAL(memory), OPTIONAL(reserved), OPTIONAL(input_memories), OPTIONAL(input_memory_count),
-  OPTIONAL(output_memories), OPTIONAL(output_memory_count))
+  OPTIONAL(memory), OPTIONAL(flags), OPTIONAL(input_memories), OPTIONAL(input_memory_count),
+  OPTIONAL(output_memories), OPTIONAL(output_memory_count), OPTIONAL(unread_inputs),
+  OPTIONAL(unread_input_count))
 
 // The plugin makes these and the host fills them.
 EPHOST_LAYOUT(eph_graph_info, "eph_graph_info",

@@ -109,7 +109,19 @@ EPHOST_SLOTS(eph_device_api, EPH_EXT_DEVICE, 0,
   S(get_memories, kRequired, kAny, "out_memories out_stride out_count"),
   S(allocate, kRequired, kAny, "memory size out_data"),
   S(release, kRequired, kAny, "memory data"),
-  S(copy, kRequired, kAny, "copies stride count"))
+  S(copy, kRequired, kAny, "copies stride count"),
+  S(create_stream, kOptional, kAny, "config out_stream"),
+  S(destroy_stream, kOptional, kOwner, "stream"),
+  S(enqueue_copies, kOptional, kOwner, "stream copies stride count step"),
+  S(record, kOptional, kOwner, "stream out_point"),
+  S(wait, kOptional, kOwner, "stream other point"),
+  S(query, kOptional, kAny, "stream out_reached"),
+  S(wait_host, kOptional, kAny, "stream point timeout_ns out_step"),
+  S(notify, kOptional, kAny, "stream point done context"),
+  S(begin_capture, kOptional, kOwner, "stream"),
+  S(end_capture, kOptional, kOwner, "stream out_capture"),
+  S(launch, kOptional, kOwner, "stream capture step"),
+  S(destroy_capture, kOptional, kAny, "capture"))
 EPHOST_SLOTS(eph_run_provider_api, EPH_EXT_RUN, 0,
   S(begin_run, kOptional, kAny, "config"),
   S(end_run, kOptional, kAny, "run_id code"),
@@ -242,6 +254,17 @@ constexpr void for_each_slot(Use use) {
   };
   std::apply(use_all, TableSlots<Table>::kSlots);
 }
+
+// Whether the slot is about the streams of a device, or about captures: a plugin has all of either
+// or none.
+template <auto Member>
+inline constexpr bool kIsOfCaptures =
+    std::is_same_v<TableOf<Member>, eph_device_api> &&
+    kSlot<Member>.offset >= offsetof(eph_device_api, begin_capture);
+template <auto Member>
+inline constexpr bool kIsOfStreams =
+    std::is_same_v<TableOf<Member>, eph_device_api> && !kIsOfCaptures<Member> &&
+    kSlot<Member>.offset >= offsetof(eph_device_api, create_stream);
 
 template <auto Member, auto Other>
 inline constexpr bool kIsSame = false;

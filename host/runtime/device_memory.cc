@@ -99,14 +99,23 @@ Result<std::byte*> DeviceArena::workspace(uint32_t step, uint64_t bytes) {
   return block.data();
 }
 
-Result<std::byte*> DeviceArena::take(uint64_t bytes, std::string_view value) {
+Result<std::byte*> DeviceArena::take(uint64_t bytes, uint32_t stream, std::string_view value) {
   const uint64_t needed = pooled_size(bytes);
-  if (std::byte* const memory = pool_.reuse(needed)) return memory;
+  BlockPool<bridge::DeviceBlock>& pool = pools_[stream];
+  if (std::byte* const memory = pool.reuse(needed)) return memory;
   auto block = bridge::DeviceBlock::allocate(location_.memory, needed, "an intermediate value");
   if (!block.ok()) {
     return std::move(block).status().with_context("giving memory to value " + quote(value));
   }
-  return pool_.add(std::move(block).value(), needed);
+  return pool.add(std::move(block).value(), needed);
+}
+
+void DeviceArena::give_back(const std::byte* memory) {
+  for (auto& [stream, pool] : pools_) pool.give_back(memory);
+}
+
+void DeviceArena::end_run() {
+  for (auto& [stream, pool] : pools_) pool.end_run();
 }
 
 }  // namespace ephost::runtime

@@ -54,15 +54,17 @@ class DeviceArena {
   // The workspace of a step that the pattern does not place; kept as long as the arena.
   [[nodiscard]] Result<std::byte*> workspace(uint32_t step, uint64_t bytes);
 
-  // As MemoryPool; `value` is the name of the value, for messages.
-  [[nodiscard]] Result<std::byte*> take(uint64_t bytes, std::string_view value);
-  void give_back(const std::byte* memory) { pool_.give_back(memory); }
-  void end_run() { pool_.end_run(); }
+  // As MemoryPool, with free blocks for each stream: one that was given back may still be in use by
+  // what is enqueued there. `value` is the name of the value, for messages.
+  [[nodiscard]] Result<std::byte*> take(uint64_t bytes, uint32_t stream, std::string_view value);
+  void give_back(const std::byte* memory);
+  // Nothing is enqueued any more.
+  void end_run();
 
  private:
   DeviceLocation location_;
   bridge::DeviceBlock block_;
-  BlockPool<bridge::DeviceBlock> pool_;
+  std::map<uint32_t, BlockPool<bridge::DeviceBlock>> pools_;  // by stream
   std::map<uint32_t, bridge::DeviceBlock> workspaces_;
 };
 

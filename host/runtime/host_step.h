@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/bridge/extensions/stream.h"
 #include "host/graph/graph.h"
 #include "host/runtime/values/held_value.h"
 #include "host/runtime/values/value.h"
@@ -37,6 +38,11 @@ class HostStep {
 
   // "Loop node 'x'" for messages.
   [[nodiscard]] std::string describe() const;
+  [[nodiscard]] uint32_t number() const { return step_; }
+
+  // The stream on which the operator enqueues its work; null: its work is done when it returns.
+  [[nodiscard]] const bridge::Stream* stream() const { return stream_; }
+  void set_stream(const bridge::Stream* stream) { stream_ = stream; }
 
   // Null where the input is left out, and past the end.
   [[nodiscard]] const eph_value* input(size_t index) const;
@@ -79,6 +85,7 @@ class HostStep {
   ValueTable& values_;
   StepOutputs& outputs_;
   const StopSignal& stop_;
+  const bridge::Stream* stream_ = nullptr;
   std::vector<std::unique_ptr<Frame>> bodies_;  // created when they first run
 };
 

@@ -14,6 +14,7 @@
 
 #include "host/plan/memory_pattern.h"
 #include "host/plan/step_dependencies.h"
+#include "host/plan/streams/stream_plan.h"
 
 namespace ephost::runtime {
 
@@ -24,6 +25,7 @@ struct TracedPattern {
   plan::MemoryPattern pattern;
   std::vector<std::optional<uint64_t>> bytes;  // the traced sizes, by value id
   plan::StepDependencies dependencies;         // only if steps run in parallel
+  plan::StreamPlan streams;                    // only if the program has streams
 };
 
 class PatternCache {

@@ -28,7 +28,7 @@ Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(parts_.max_p
   for (graph::ValueId id = 0; id < parts_.graph->values.size(); ++id) {
     if (parts_.graph->values[id].outer != graph::kNoValue) captures_.push_back(id);
   }
-  if (parts_.threads > 1) prepare_parallel_steps();
+  if (parts_.threads > 1 && !has_streams()) prepare_parallel_steps();
 }
 
 void Program::find_dynamic_buffers() {

@@ -22,6 +22,7 @@
 #include "host/runtime/device_memory.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
+#include "host/runtime/program_streams.h"
 #include "host/runtime/shape_contradictions.h"
 #include "host/runtime/values/tensor_memory.h"
 
@@ -50,6 +51,8 @@ class Program {
     // The locations other than host memory, and the constants there.
     std::vector<DeviceLocation> devices;
     DeviceConstants device_constants;
+    ProgramStreams streams;
+    bool captures_streams = false;  // whether steps may be captured and launched together
     bool is_body = false;  // of a node, as opposed to the model's main graph
     // Receives the values that do not come out as planned; may be null; borrowed.
     ShapeContradictions* contradictions = nullptr;
@@ -96,8 +99,20 @@ class Program {
                                                                          : nullptr;
   }
 
+  // ---- For steps that are enqueued on streams ----
+  [[nodiscard]] bool has_streams() const { return !parts_.streams.plan.empty(); }
+  [[nodiscard]] const ProgramStreams& streams() const { return parts_.streams; }
+  [[nodiscard]] bool captures_streams() const { return parts_.captures_streams; }
+  [[nodiscard]] plan::StreamPlan plan_streams(const plan::MemoryPattern& pattern,
+                                              std::span<const std::optional<uint64_t>> sizes) const {
+    const ProgramStreams& streams = parts_.streams;
+    return plan::plan_streams(parts_.execution, parts_.allocation, pattern, streams.queues,
+                              streams.compute_streams, sizes);
+  }
+
   // ---- For steps that run in parallel ----
-  // False if there is one thread, or if no two steps could run at the same time.
+  // False if there is one thread, if one thread enqueues steps on streams, or if no two steps could
+  // run at the same time.
   [[nodiscard]] bool is_parallel() const { return is_parallel_; }
   [[nodiscard]] ThreadPool* thread_pool() const { return parts_.thread_pool; }
   // How many steps of one run may run at the same time.

@@ -101,7 +101,7 @@ Result<DeviceTable> find_table(const plugin::LoadedPlugin& plugin) {
       const void* const table,
       plugin::call(site, provider.get_extension, plugin.provider_self, to_abi(EPH_EXT_DEVICE)));
   if (table == nullptr) return found;
-  EPHOST_ASSIGN_OR_RETURN(found.api, plugin::adopt<eph_device_api>(table, site));
+  EPHOST_ASSIGN_OR_RETURN(found.api, plugin::adopt_devices(table, site));
   found.self = static_cast<const eph_device_api*>(table);
   return found;
 }

@@ -56,6 +56,11 @@ class Device {
                                             std::string_view what) const;
   void release(uint32_t memory, std::byte* data) const;
 
+  // Whether work can be enqueued (host/bridge/extensions/stream.h).
+  [[nodiscard]] bool has_streams() const { return api_.create_stream != nullptr; }
+  [[nodiscard]] bool has_captures() const { return api_.begin_capture != nullptr; }
+  [[nodiscard]] const eph_device_api& api() const { return api_; }
+
   // Does nothing for a size of 0.
   [[nodiscard]] Status copy(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
                             uint64_t size, std::string_view what) const;

@@ -2,9 +2,11 @@
 // that takes.
 #include <ephost/plan_model.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,7 +44,10 @@ Json planned_steps_json(const GraphPlan& plan) {
                      {"constant_bytes", step.constant_bytes},
                      {"inner_values", step.inner_values},
                      {"inner_bytes", step.inner_bytes},
-                     {"inner_live_bytes", step.inner_live_bytes}});
+                     {"inner_live_bytes", step.inner_live_bytes},
+                     {"stream", step.stream.empty() ? Json() : Json(step.stream)},
+                     {"waits", step.waits},
+                     {"host_waits", step.host_waits}});
   }
   return steps;
 }
@@ -78,15 +83,34 @@ Json plan_json(const GraphPlan& plan) {
           {"order", plan.order_rule}};
 }
 
+// "3, host for 5"
+std::string waits_text(const PlannedStep& step) {
+  std::string text;
+  for (const uint32_t other : step.waits) {
+    text += (text.empty() ? "" : ", ") + std::to_string(other);
+  }
+  for (const uint32_t other : step.host_waits) {
+    text += (text.empty() ? "host for " : ", host for ") + std::to_string(other);
+  }
+  return text;
+}
+
 std::string steps_table(const GraphPlan& plan) {
-  Table table({{"step", Align::kRight}, {"runs"}, {"on"}, {"outputs"}});
+  const bool has_streams = std::ranges::any_of(
+      plan.steps, [](const PlannedStep& step) { return !step.stream.empty(); });
+  std::vector<Column> columns = {{"step", Align::kRight}, {"runs"}, {"on"}, {"outputs"}};
+  if (has_streams) columns.insert(columns.end(), {{"stream"}, {"waits for"}});
+  Table table(columns);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlannedStep& step = plan.steps[i];
     std::string outputs;
     for (const std::string& name : step.outputs) {
       if (!name.empty()) outputs += (outputs.empty() ? "" : ", ") + name;
     }
-    table.add_row({std::to_string(i), step.description, plan.providers[step.provider], outputs});
+    std::vector<std::string> row = {std::to_string(i), step.description,
+                                    plan.providers[step.provider], outputs};
+    if (has_streams) row.insert(row.end(), {step.stream, waits_text(step)});
+    table.add_row(row);
   }
   return table.to_text();
 }

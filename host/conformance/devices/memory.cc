@@ -12,6 +12,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/extensions/device.h"
+#include "host/conformance/devices/opened_devices.h"
 #include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 
@@ -22,73 +23,10 @@ using bridge::Device;
 using bridge::DeviceMemory;
 using std::chrono::seconds;
 
-// The memories of the devices that a session would use, which are open as long as the object lives;
-// none if the plugin opens no devices, or is broken.
-struct Memories {
-  std::vector<DeviceMemory> all;
-};
-
-std::optional<Memories> need_memories(const Subject& subject, Report& report, bool judges) {
-  const auto plugin = need_plugin(subject, report);
-  if (!plugin) return std::nullopt;
-  const auto services = kit_services(*plugin);
-  Memories found;
-  for (const bridge::DeviceInfo& info : default_devices(*plugin)) {
-    const auto device = Device::open(plugin, *services, info);
-    if (!device.ok()) {
-      if (judges) {
-        report.fail(text_of(device.status()),
-                    "fill the table and its memories as ext/device.h says");
-      } else {
-        report.leave_out("the devices are broken; check 37.1 says why");
-      }
-      return std::nullopt;
-    }
-    if (*device == nullptr) break;
-    for (uint32_t n = 1; n <= (*device)->memories().size(); ++n) found.all.push_back({*device, n});
-  }
-  if (!found.all.empty()) return found;
-  report.leave_out("the plugin has no device with memory of its own");
-  return std::nullopt;
-}
-
 void check_memories(const Subject& subject, Report& report) {
   const std::optional<Memories> found = need_memories(subject, report, true);
   if (found) report.note("memories", static_cast<double>(found->all.size()));
 }
-
-// Blocks of one memory, released with the object.
-class Blocks {
- public:
-  explicit Blocks(const DeviceMemory& memory) : memory_(memory) {}
-  Blocks(const Blocks&) = delete;
-  Blocks& operator=(const Blocks&) = delete;
-  ~Blocks() {
-    for (std::byte* const block : blocks_) memory_.device->release(memory_.number, block);
-  }
-
-  // Null after a failure, which becomes a finding.
-  std::byte* allocate(uint64_t size, Report& report) {
-    const auto block = memory_.device->allocate(memory_.number, size, "the conformance kit");
-    if (!block.ok()) {
-      report.fail(text_of(block.status()),
-                  "allocate any size above 0, with the alignment that the memory declares");
-      return nullptr;
-    }
-    blocks_.push_back(*block);
-    return *block;
-  }
-  void release_any(std::mt19937_64& random) {
-    const size_t index = random() % blocks_.size();
-    memory_.device->release(memory_.number, blocks_[index]);
-    blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(index));
-  }
-  [[nodiscard]] bool empty() const { return blocks_.empty(); }
-
- private:
-  const DeviceMemory& memory_;
-  std::vector<std::byte*> blocks_;
-};
 
 std::vector<uint64_t> odd_sizes() { return {1, 2, 3, 63, 64, 65, 4095, 4096, 4097, 1000003}; }
 
@@ -110,12 +48,6 @@ void check_allocations(const Subject& subject, Report& report) {
       }
     }
   }
-}
-
-std::vector<std::byte> random_bytes(size_t size, std::mt19937_64& random) {
-  std::vector<std::byte> bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
 }
 
 // To a block, to another one, at an offset of it, and back.

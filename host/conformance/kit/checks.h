@@ -17,6 +17,7 @@ namespace ephost::conformance {
 [[nodiscard]] std::span<const Check> extension_checks();    // optional interfaces, own operators
 [[nodiscard]] std::span<const Check> device_checks();       // devices, targets, purposes
 [[nodiscard]] std::span<const Check> memory_checks();       // memory of a device
+[[nodiscard]] std::span<const Check> stream_checks();       // streams of a device
 [[nodiscard]] std::span<const Check>
 claim_checks();                                     // capability, graphs, groupings, own operators
 [[nodiscard]] std::span<const Check> run_checks();  // results, shapes, run options, cancellation

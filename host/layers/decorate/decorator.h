@@ -425,7 +425,7 @@ class ProviderTable : public eph_provider_api {
   }
   const void* decorated_devices(const void* given) const {
     if (given == nullptr) return nullptr;
-    const auto adopted = plugin::adopt<eph_device_api>(given, {provider_name(), "get_extension"});
+    const auto adopted = plugin::adopt_devices(given, {provider_name(), "get_extension"});
     if (!adopted.ok()) return given;
     const std::lock_guard lock(mutex_);
     auto& [self, inner, outer] = devices_;

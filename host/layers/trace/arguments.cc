@@ -131,6 +131,13 @@ void ArgumentText::add_copies(const eph_copy* copies, uint64_t stride, uint64_t 
   object_.add("copies", list.text());
 }
 
+void ArgumentText::add_enqueued(const eph_stream*, const eph_copy* copies, uint64_t stride,
+                                uint64_t count, uint64_t step, const eph_error* error) {
+  if (!is_before()) return;
+  add_copies(copies, stride, count, error);
+  object_.add("step", json_number(step));
+}
+
 template <class Number>
 std::string ArgumentText::numbers(const Number* begin, uint64_t count) const {
   if (!is_before()) return {};
@@ -331,6 +338,7 @@ std::string ArgumentText::shown(eph_computation_info* info) const {
       .add("input_parts", json_number(known.input_part_count))
       .add("output_parts", json_number(known.output_part_count))
       .add("memory", json_number(known.memory))
+      .add("flags", json_number(known.flags))
       .text();
 }
 

@@ -36,6 +36,9 @@ class ArgumentText {
   }
   // Those of `copy` of eph_device_api: what lies in host memory is shown.
   void add_copies(const eph_copy* copies, uint64_t stride, uint64_t count, const eph_error* error);
+  // The same for `enqueue_copies`, whose copies may end later.
+  void add_enqueued(const eph_stream* stream, const eph_copy* copies, uint64_t stride,
+                    uint64_t count, uint64_t step, const eph_error* error);
 
   // An object by the names of the arguments.
   [[nodiscard]] std::string text() const { return object_.text(); }

@@ -223,6 +223,8 @@ class Tracer {
     ArgumentText shown(moment);
     if constexpr (kIsSame<Member, &eph_device_api::copy>) {
       shown.add_copies(arguments...);
+    } else if constexpr (kIsSame<Member, &eph_device_api::enqueue_copies>) {
+      shown.add_enqueued(arguments...);
     } else {
       shown.add_all(kSlot<Member>.parameters, own(arguments)...);
     }

@@ -13,6 +13,7 @@ namespace {
 constexpr int kLifecycles = 0;
 constexpr int kThreads = 22;
 constexpr int kBlocks = 38;
+constexpr int kStreams = 65;
 constexpr int kMaxConcurrent = 50;
 constexpr int kRuns = 51;
 constexpr int kProfiles = 54;
@@ -144,9 +145,24 @@ std::optional<Finding> DeviceOrder::remove_block(uint32_t memory, const void* da
                  formatted("was called for memory {} with what `allocate` had not given", memory));
 }
 
+void DeviceOrder::add_stream(const eph_stream* stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.insert(stream);
+}
+
+std::optional<Finding> DeviceOrder::remove_stream(const eph_stream* stream) {
+  const std::lock_guard lock(mutex_);
+  if (streams_.erase(stream) != 0) return std::nullopt;
+  return of_host(kStreams, "was called with what `create_stream` had not given");
+}
+
 std::vector<Finding> DeviceOrder::leftovers() const {
   const std::lock_guard lock(mutex_);
   std::vector<Finding> found;
+  if (!streams_.empty()) {
+    found.push_back(of_host(kStreams, formatted("was called before {} had been destroyed",
+                                                counted(streams_.size(), "stream", "streams"))));
+  }
   if (!blocks_.empty()) {
     found.push_back(
         of_host(kBlocks, formatted("was called before {} of device memory had been released",

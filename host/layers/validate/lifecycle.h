@@ -2,6 +2,8 @@
 // "Lifecycles" and "Threads". What is wrong here is a defect of the host, whose test this is.
 #pragma once
 
+#include <ephost/plugin_abi.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -58,6 +60,8 @@ class DeviceOrder {
  public:
   void add_block(uint32_t memory, const void* data);
   [[nodiscard]] std::optional<Finding> remove_block(uint32_t memory, const void* data);
+  void add_stream(const eph_stream* stream);
+  [[nodiscard]] std::optional<Finding> remove_stream(const eph_stream* stream);
 
   // What is left when the device is closed.
   [[nodiscard]] std::vector<Finding> leftovers() const;
@@ -65,6 +69,7 @@ class DeviceOrder {
  private:
   mutable std::mutex mutex_;
   std::set<std::pair<uint32_t, const void*>> blocks_;
+  std::set<const eph_stream*> streams_;
 };
 
 // The order of calls of one computation. May be used by any thread.

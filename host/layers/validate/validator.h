@@ -20,6 +20,7 @@
 #include "host/layers/decorate/decorator.h"
 #include "host/layers/validate/context_recorder.h"
 #include "host/layers/validate/finding.h"
+#include "host/layers/validate/known_streams.h"
 #include "host/layers/validate/lent/constant_checksums.h"
 #include "host/layers/validate/lent/graph_copies.h"
 #include "host/layers/validate/lent/loan.h"
@@ -343,6 +344,7 @@ class Validator {
   std::atomic<bool> drops_constants_{false};
   FindingLog log_;
   Watchdog watchdog_;
+  KnownStreams streams_;
   Quarantine quarantine_;  // first to be destroyed: what it finds goes to the log
 };
 

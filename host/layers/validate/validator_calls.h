@@ -161,6 +161,16 @@ int32_t Validator::invoke(const Call<Validator>& call, const Subject& subject,
       return code;
     };
     return use(arguments...);
+  } else if constexpr (kIsSame<Member, &eph_device_api::create_stream>) {
+    const auto use = [&](const eph_stream_config* config, eph_stream** made, ErrorObject* error) {
+      const int32_t code = next(config, made, error);
+      add(leftover(code, made, "stream", "*out_stream"), found);
+      if (*made == nullptr) return code;
+      call.device->state().order.add_stream(*made);
+      streams_.add(*made, {&call.table.devices(), call.device->inner()});
+      return code;
+    };
+    return use(arguments...);
   } else {
     return next(arguments...);
   }
@@ -181,6 +191,9 @@ void Validator::release(const Call<Validator>& call, const Subject& subject, Nex
     found = call.provider->state().order.leftovers();
   } else if constexpr (kIsSame<Member, &eph_device_api::release>) {
     add(call.device->state().order.remove_block(arguments...), found);
+  } else if constexpr (kIsSame<Member, &eph_device_api::destroy_stream>) {
+    add(call.device->state().order.remove_stream(arguments...), found);
+    (streams_.remove(arguments), ...);
   } else if constexpr (kIsSame<Member, &eph_device_api::close>) {
     found = call.device->state().order.leftovers();
   }
@@ -297,20 +310,28 @@ int32_t Validator::compute(const Call<Validator>& call, const Subject& subject,
   const GuardedRun::Memory memory{.guard = options_.guard, .call = log_.name(subject)};
   const auto guarded = std::make_shared<GuardedRun>(run->inner(), known.declared, memory);
   const LentRun lent(*this, subject, guarded);
-  const int32_t code = next(state, static_cast<eph_run*>(guarded.get()), error);
-  std::vector<Finding> of_run = guarded->findings(code == EPH_OK);
+  bool has_ended_well = true;
+  const auto compute_and_wait = [&](GuardedRun& arguments, ErrorObject* error_of_call) {
+    const int32_t returned = next(state, static_cast<eph_run*>(&arguments), error_of_call);
+    if (arguments.stream != nullptr) {
+      has_ended_well = streams_.wait_for(arguments.stream) && has_ended_well;
+    }
+    return returned;
+  };
+  const int32_t code = compute_and_wait(*guarded, error);
+  std::vector<Finding> of_run = guarded->findings(code == EPH_OK && has_ended_well);
   std::deque<LentRun> repeated;  // until all are compared
   const auto repeat = [&](const std::shared_ptr<GuardedRun>& again) {
     eph_error ignored = {&kIgnoresMessages};
     Lent<Error> lent_error(*this, &ignored);
     lent_error.get()->state().loan.begin(log_, subject);
     repeated.emplace_back(*this, subject, again);
-    return next(state, static_cast<eph_run*>(again.get()), lent_error.get());
+    return compute_and_wait(*again, lent_error.get());
   };
-  const bool is_sound = code == EPH_OK && of_run.empty() && found.empty();
+  const bool is_sound = code == EPH_OK && has_ended_well && of_run.empty() && found.empty();
   if (is_sound) check_run(call, run->inner(), *guarded, memory, repeat, of_run);
   found.insert(found.end(), of_run.begin(), of_run.end());
-  if (code == EPH_OK && found.empty()) guarded->finish();
+  if (code == EPH_OK && has_ended_well && found.empty()) guarded->finish();
   return code;
 }
 

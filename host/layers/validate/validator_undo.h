@@ -48,6 +48,12 @@ inline void release_block(DeviceObject<Validator>& device, uint32_t memory, void
   may_throw(device.table().devices().release)(device.inner(), memory, block);
 }
 
+inline void destroy_stream(DeviceObject<Validator>& device, eph_stream*& made) {
+  eph_stream* const stream = std::exchange(made, nullptr);
+  (void)device.state().order.remove_stream(stream);
+  may_throw(device.table().devices().destroy_stream)(device.inner(), stream);
+}
+
 inline void close_device(const ProviderTable<Validator>& table, eph_device_handle*& made) {
   may_throw(table.devices().close)(std::exchange(made, nullptr));
 }
@@ -71,6 +77,11 @@ void Validator::undo(const Call<Validator>& call, A... arguments) {
   } else if constexpr (kIsSame<Member, &eph_device_api::allocate>) {
     void*& made = *std::get<2>(passed);
     if (made != nullptr) undoing::release_block(*call.device, std::get<0>(passed), made);
+  } else if constexpr (kIsSame<Member, &eph_device_api::create_stream>) {
+    eph_stream*& made = *std::get<1>(passed);
+    if (made == nullptr) return;
+    call.table.layer().streams_.remove(made);
+    undoing::destroy_stream(*call.device, made);
   } else if constexpr (kIsSame<Member, &eph_device_api::open>) {
     eph_device_handle*& made = *std::get<2>(passed);
     if (made != nullptr) undoing::close_device(call.table, made);

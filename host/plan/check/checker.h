@@ -15,6 +15,7 @@
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
 #include "host/plan/step_dependencies.h"
+#include "host/plan/streams/stream_plan.h"
 
 namespace ephost::plan {
 
@@ -52,6 +53,16 @@ namespace ephost::plan {
                                         const MemoryPattern& pattern,
                                         const StepDependencies& dependencies,
                                         std::span<const std::optional<uint64_t>> sizes = {});
+
+// However fast each stream is: each step finds its inputs, those in host memory when it is enqueued
+// unless `queues` says that they are read later, and no other step uses memory that a step
+// writes at the same time or in an order other than the plan's; a stream waits only for points that
+// are recorded before; and no open buffer is given back while another stream may use it. Takes time
+// and memory quadratic in the number of steps. `sizes` as given to plan_memory.
+[[nodiscard]] Status check_streams(const ExecutionPlan& plan, const AllocationPlan& allocation,
+                                   const MemoryPattern& pattern,
+                                   std::span<const StepQueue> queues, const StreamPlan& streams,
+                                   std::span<const std::optional<uint64_t>> sizes = {});
 
 // No two buffers that are alive at the same time overlap, offsets are aligned, and peak and lower
 // bound are correct. The bound that the exact search proved beyond the lower bound is only compared

@@ -177,6 +177,9 @@ class PlannedStep:
     inputs: list[str]
     outputs: list[str]
     workspace_bytes: int
+    stream: str
+    waits: list[int]
+    host_waits: list[int]
 
 class PlannedValue:
     name: str

@@ -72,7 +72,10 @@ void bind_plan(py::module_& module) {
       .def_readonly("partition", &PlannedStep::partition)
       .def_readonly("inputs", &PlannedStep::inputs)
       .def_readonly("outputs", &PlannedStep::outputs)
-      .def_readonly("workspace_bytes", &PlannedStep::workspace_bytes);
+      .def_readonly("workspace_bytes", &PlannedStep::workspace_bytes)
+      .def_readonly("stream", &PlannedStep::stream)
+      .def_readonly("waits", &PlannedStep::waits)
+      .def_readonly("host_waits", &PlannedStep::host_waits);
   py::class_<PlannedValue>(module, "PlannedValue")
       .def_readonly("name", &PlannedValue::name)
       .def_readonly("type", &PlannedValue::type)

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Frame>> Frame::create(const Program& program) {
 Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
   EPHOST_RETURN_IF_ERROR(memory_.bind(std::move(traced)));
   step_outputs_.place_all();
-  dispatch_.bind_workspaces();
+  dispatch_.bind_pattern();
   return Status::ok_status();
 }
 
@@ -84,6 +84,9 @@ Status Frame::trace_pattern() {
                                                              program_.memory_options()));
   if (program_.is_parallel()) {
     traced->dependencies = program_.find_dependencies(traced->pattern, traced->bytes);
+  }
+  if (program_.has_streams()) {
+    traced->streams = program_.plan_streams(traced->pattern, traced->bytes);
   }
   program_.patterns().insert(bindings_.shape_key(), std::move(traced));
   return Status::ok_status();

@@ -111,11 +111,16 @@ Result<std::byte*> FrameMemory::take(graph::ValueId id, uint64_t bytes) {
     memory = pool_.take(wanted);
     if (memory == nullptr) return out_of_memory(bytes, "value " + quote(name));
   } else {
-    EPHOST_ASSIGN_OR_RETURN(memory, devices_[location - 1].take(wanted, name));
+    EPHOST_ASSIGN_OR_RETURN(memory, devices_[location - 1].take(wanted, stream_of(id), name));
   }
   if (pooled != nullptr) give_back(location, pooled);
   pooled = memory;
   return memory;
+}
+
+uint32_t FrameMemory::stream_of(graph::ValueId id) const {
+  if (!program_.has_streams()) return plan::kHostStream;
+  return streams().stream_of[program_.allocation().values[id].first_pc];
 }
 
 void FrameMemory::give_back(uint32_t location, const std::byte* memory) {

@@ -44,6 +44,10 @@ class FrameMemory {
   }
   // Null while the program's own pattern is bound.
   [[nodiscard]] const TracedPattern* traced() const { return traced_.get(); }
+  // The streams of the pattern; empty if nothing is enqueued.
+  [[nodiscard]] const plan::StreamPlan& streams() const {
+    return traced_ ? traced_->streams : program_.streams().plan;
+  }
   // Where the pattern places the value; null if it does not.
   [[nodiscard]] std::byte* place(graph::ValueId id) const;
   // The workspace of a step; null if it has none. Steps whose workspace is outside of the pattern
@@ -60,7 +64,8 @@ class FrameMemory {
   // Owns a tensor that becomes the value's memory until it is released.
   [[nodiscard]] Value& adopt(graph::ValueId id);
   // Calls `release` with the root of each open buffer that no step needs after this one. In the
-  // plan's order the last user of a buffer is known; steps in parallel count the users down.
+  // plan's order the last user of a buffer is known, and so are streams; steps in parallel count
+  // the users down.
   template <class Release>
   void for_each_released(size_t step, Release&& release);
   // Gives back the memory of an open buffer.
@@ -79,6 +84,8 @@ class FrameMemory {
   Status bind_workspaces();
   Status reserve_lane_workspaces();
   void give_back(uint32_t location, const std::byte* memory);
+  // The stream of the step that makes the value.
+  [[nodiscard]] uint32_t stream_of(graph::ValueId id) const;
   [[nodiscard]] std::byte* block_at(uint32_t location) const {
     return location == plan::kHostLocation ? block_.get() : devices_[location - 1].block();
   }
@@ -104,6 +111,10 @@ class FrameMemory {
 
 template <class Release>
 void FrameMemory::for_each_released(size_t step, Release&& release) {
+  if (program_.has_streams()) {
+    for (const graph::ValueId root : streams().releases[step]) release(root);
+    return;
+  }
   if (users_left_ == nullptr) {
     for (const graph::ValueId root : program_.released_after(step)) release(root);
     return;

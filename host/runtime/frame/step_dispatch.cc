@@ -63,29 +63,66 @@ StepDispatch::StepDispatch(const Program& program, std::vector<bridge::Computati
       call.computation = computation->handle();
       call.state = states_[step].get();
       call.limit = computation->call_limit();
-      call.is_plain = program.is_static() && call.limit == nullptr && !runs_.is_prepared(step);
+      call.is_plain = program.is_static() && !program.has_streams() && call.limit == nullptr &&
+                      !runs_.is_prepared(step);
     }
     if (program.host_operator(step) == nullptr) continue;
     host_steps_[step] =
         std::make_unique<HostStep>(program, step, parts.values, parts.outputs, parts.stop);
+  }
+  if (program.has_streams()) {
+    streams_ = std::make_unique<FrameStreams>(program, stop_);
+    runs_.set_streams(*streams_);
+    ranges_ = find_capture_ranges(program);
+    placements_.resize(calls_.size());
+    for (size_t step = 0; step < calls_.size(); ++step) {
+      const bridge::Computation* const computation = program.computation(step);
+      if (computation == nullptr || !computation->is_capturable()) continue;
+      placements_[step] = std::make_unique<Placement>();
+    }
   }
   if (!program.is_parallel()) return;
   executor_ = std::make_unique<ParallelExecutor>(*program.thread_pool(), program.lane_count());
   stop_.watch(*executor_);
 }
 
-void StepDispatch::bind_workspaces() {
+void StepDispatch::bind_pattern() {
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     runs_[workspace.pc].workspace = memory_.workspace(workspace.pc, 0);
   }
+  if (streams_ != nullptr) streams_->bind(memory_.streams());
 }
 
 Status StepDispatch::execute(bool followers_fit) {
   if (calls_.empty() && stop_.is_cancelled()) return stopped_before(0);
   if (executor_) return execute_in_parallel();
   bridge::CallScope scope(*this);
-  EPHOST_RETURN_IF_ERROR(execute_in_order(scope, followers_fit));
+  EPHOST_RETURN_IF_ERROR(streams_ != nullptr ? execute_on_streams(scope, followers_fit)
+                                             : execute_in_order(scope, followers_fit));
   return scope.status();
+}
+
+// Whatever ends the steps, nothing is enqueued any more when it returns.
+Status StepDispatch::execute_on_streams(bridge::CallScope& scope, bool followers_fit) {
+  struct End {
+    explicit End(FrameStreams& of) : streams(of) {}
+    End(const End&) = delete;
+    End& operator=(const End&) = delete;
+    ~End() { (void)streams.end_run(); }
+    FrameStreams& streams;
+  };
+  const End end(*streams_);
+  EPHOST_RETURN_IF_ERROR(streams_->begin_run());
+  for (size_t step = 0; step < calls_.size(); ++step) {
+    const bridge::Stream* const stream = streams_->stream_of(step);
+    if (calls_[step].compute != nullptr) {
+      runs_[step].stream = stream == nullptr ? nullptr : stream->handle();
+    } else {
+      host_steps_[step]->set_stream(stream);
+    }
+  }
+  EPHOST_RETURN_IF_ERROR(execute_in_order(scope, followers_fit));
+  return streams_->end_run();
 }
 
 Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_fit) {
@@ -94,8 +131,14 @@ Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_f
   const bool may_be_plain = followers_fit && profiler == nullptr;
   const bool may_be_cancelled = stop_.may_be_cancelled();
   const uint64_t run_id = stop_.run_id();
+  auto range = may_be_plain ? ranges_.begin() : ranges_.end();
   for (size_t step = 0; step < calls_.size(); ++step) {
     if (may_be_cancelled && stop_.is_cancelled()) return stopped_before(step);
+    if (range != ranges_.end() && range->first == step) {
+      EPHOST_RETURN_IF_ERROR(execute_range(*range, scope, lane));
+      step = (range++)->last;
+      continue;
+    }
     runs_[step].run_id = run_id;
     scope.begin_step(step);
     if (!calls_[step].is_plain || !may_be_plain) {
@@ -107,6 +150,47 @@ Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_f
     lane.scratch.end_step();
   }
   return Status::ok_status();
+}
+
+Status StepDispatch::execute_range(CaptureRange& range, bridge::CallScope& scope, Lane& lane) {
+  uint64_t placement = 0;
+  for (uint32_t step = range.first; step <= range.last; ++step) {
+    runs_[step].run_id = stop_.run_id();
+    runs_[step].placement = placements_[step]->number(runs_[step]);
+    placement += runs_[step].placement;  // each only grows
+  }
+  const bool is_as_before = std::exchange(range.placement, placement) == placement;
+  if (!is_as_before) range.capture = nullptr;
+  if (is_as_before && (range.capture != nullptr || capture(range, scope, lane))) {
+    EPHOST_RETURN_IF_ERROR(streams_->begin_step(range.first));
+    EPHOST_RETURN_IF_ERROR(
+        range.capture->launch(*streams_->stream_of(range.first), range.first));
+    return streams_->end_step(range.last);
+  }
+  for (uint32_t step = range.first; step <= range.last; ++step) {
+    scope.begin_step(step);
+    EPHOST_RETURN_IF_ERROR(execute_step(step, lane, nullptr));
+  }
+  return Status::ok_status();
+}
+
+// Where capturing fails, the steps are enqueued as always, and say what is wrong with them.
+bool StepDispatch::capture(CaptureRange& range, bridge::CallScope& scope, Lane& lane) {
+  constexpr uint32_t kMostCaptures = 16;
+  if (range.captures == kMostCaptures) return false;
+  ++range.captures;
+  const bridge::Stream& stream = *streams_->stream_of(range.first);
+  if (!stream.begin_capture().ok()) return false;
+  int32_t code = EPH_OK;
+  for (uint32_t step = range.first; step <= range.last && code == EPH_OK; ++step) {
+    scope.begin_step(step);
+    code = call_compute(step, lane);
+    (void)lane.error.to_status(code, {}, {});  // clears it
+    lane.scratch.end_step();
+  }
+  auto made = stream.end_capture();
+  if (code == EPH_OK && made.ok()) range.capture = std::move(made).value();
+  return range.capture != nullptr;
 }
 
 Status StepDispatch::execute_in_parallel() {
@@ -129,12 +213,18 @@ Status StepDispatch::run_step(uint32_t step, uint32_t index) {
 
 Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
   const auto start = profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  if (streams_ != nullptr) {
+    EPHOST_RETURN_IF_ERROR(streams_->begin_step(static_cast<uint32_t>(step)));
+  }
   EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
                              ? compute(step, lane)
                              : program_.host_operator(step)->run(*host_steps_[step]));
   if (profiler != nullptr) record(step, *profiler, start);
   lane.scratch.end_step();
   EPHOST_RETURN_IF_ERROR(check_outputs(step));
+  if (streams_ != nullptr) {
+    EPHOST_RETURN_IF_ERROR(streams_->end_step(static_cast<uint32_t>(step)));
+  }
   release_after(step);
   return Status::ok_status();
 }
@@ -142,13 +232,16 @@ Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
 Status StepDispatch::compute(size_t step, Lane& lane) {
   const bool is_prepared = runs_.is_prepared(step);
   if (is_prepared) EPHOST_RETURN_IF_ERROR(runs_.prepare_step(step));
+  if (streams_ != nullptr && placements_[step] != nullptr) {
+    runs_[step].placement = placements_[step]->number(runs_[step]);
+  }
   bool has_place = true;
   const int32_t code = [&] {
     const bridge::CallLimit::Place place = wait_for_place(step);
     has_place = place.has_it();
     return has_place ? call_compute(step, lane) : EPH_CANCELLED;
   }();
-  if (is_prepared && code == EPH_OK) runs_.finish_step(step);
+  if (is_prepared && code == EPH_OK) EPHOST_RETURN_IF_ERROR(runs_.finish_step(step));
   runs_.end_step(step);
   if (!has_place) return stopped_before(step);
   return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);

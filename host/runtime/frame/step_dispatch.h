@@ -1,5 +1,6 @@
-// Dispatch of the steps of a frame: one after the other in the plan's order, or in parallel as
-// their dependencies allow. A step of a static model is one indirect call.
+// Dispatch of the steps of a frame: one after the other in the plan's order, those of devices with
+// streams without waiting for them, or in parallel as their dependencies allow. A step of a static
+// model is one indirect call.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -12,7 +13,10 @@
 #include "host/base/profiler.h"
 #include "host/bridge/computation.h"
 #include "host/bridge/slot_call.h"
+#include "host/runtime/frame/capture_ranges.h"
 #include "host/runtime/frame/frame_memory.h"
+#include "host/runtime/frame/frame_streams.h"
+#include "host/runtime/frame/placements.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/step_runs.h"
 #include "host/runtime/frame/stop_signal.h"
@@ -41,8 +45,8 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
   StepDispatch(const StepDispatch&) = delete;
   StepDispatch& operator=(const StepDispatch&) = delete;
 
-  // Gives the steps their workspaces. Call it when another memory pattern was bound.
-  void bind_workspaces();
+  // Gives the steps their workspaces and streams. Call it when another memory pattern was bound.
+  void bind_pattern();
 
   // Runs all steps, or none more after the first failure or once the run is cancelled. Everything
   // must be bound. `followers_fit`: see Bindings.
@@ -67,7 +71,13 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
     bool is_plain = false;
   };
 
+  Status execute_on_streams(bridge::CallScope& scope, bool followers_fit);
   Status execute_in_order(bridge::CallScope& scope, bool followers_fit);
+  // Runs the steps of a range: one by one, or captured; captures them where their operands are as in
+  // the run before.
+  Status execute_range(CaptureRange& range, bridge::CallScope& scope, Lane& lane);
+  // Whether what was captured can be launched.
+  [[nodiscard]] bool capture(CaptureRange& range, bridge::CallScope& scope, Lane& lane);
   Status execute_in_parallel();
   [[nodiscard]] Status run_step(uint32_t step, uint32_t lane) override;
   // `profiler` records the step; null: nothing does.
@@ -93,6 +103,9 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
   std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers
   std::unique_ptr<Lane[]> lanes_;
   std::unique_ptr<ParallelExecutor> executor_;  // null: steps run one after the other
+  std::unique_ptr<FrameStreams> streams_;       // null: nothing is enqueued
+  std::vector<CaptureRange> ranges_;            // ascending
+  std::vector<std::unique_ptr<Placement>> placements_;  // by step; null for those that want none
 };
 
 }  // namespace ephost::runtime

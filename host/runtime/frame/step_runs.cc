@@ -70,10 +70,22 @@ StepRuns::StepRuns(const Program& program, ValueTable& values, StepOutputs& outp
     run.outputs = first_output;
     run.input_count = static_cast<uint32_t>(steps[i].inputs.size());
     run.output_count = static_cast<uint32_t>(steps[i].outputs.size());
+    run.step = i;
     run.owner = this;
     first_input += run.input_count;
     first_output += run.output_count;
   }
+}
+
+Status StepRuns::finish_step(size_t step) {
+  EPHOST_RETURN_IF_ERROR(wait_for(runs_[step]));
+  aligned_.end(step);
+  return Status::ok_status();
+}
+
+Status StepRuns::wait_for(const StepRun& run) {
+  if (run.stream == nullptr) return Status::ok_status();
+  return streams_->finish_step(static_cast<uint32_t>(step_of(run)));
 }
 
 void StepRuns::end_run() {
@@ -115,6 +127,9 @@ Status StepRuns::give(const StepRun& run, uint32_t index, const eph_value* value
   const bool is_object = values_.object(id) != nullptr;
   // An only output may be an input itself, if nothing else needs that.
   EPHOST_ASSIGN_OR_RETURN(Value made, builder(run).find(value, run.output_count == 1 && is_object));
+  // The host copies it now: the output's memory may be in use by what is enqueued, and the value may
+  // be an input that is yet to be made.
+  if (!is_object) EPHOST_RETURN_IF_ERROR(wait_for(run));
   EPHOST_RETURN_IF_ERROR(is_object ? outputs_.set_object(id, std::move(made))
                                    : outputs_.copy(id, view_of(made)));
   if (aligned_.has(step_of(run))) aligned_.keep_output(step_of(run), index);

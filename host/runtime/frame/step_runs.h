@@ -11,6 +11,7 @@
 
 #include "host/bridge/error_sink.h"
 #include "host/runtime/frame/aligned_slots.h"
+#include "host/runtime/frame/frame_streams.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/stop_signal.h"
 #include "host/runtime/frame/value_table.h"
@@ -44,6 +45,9 @@ class StepRuns {
   StepRuns(const StepRuns&) = delete;
   StepRuns& operator=(const StepRuns&) = delete;
 
+  // Where steps may be enqueued; borrowed.
+  void set_streams(FrameStreams& streams) { streams_ = &streams; }
+
   // Stays where it is.
   [[nodiscard]] StepRun& operator[](size_t step) { return runs_[step]; }
   [[nodiscard]] const StepRun& operator[](size_t step) const { return runs_[step]; }
@@ -52,8 +56,8 @@ class StepRuns {
   [[nodiscard]] bool is_prepared(size_t step) const { return aligned_.has(step); }
   // Before such a step computes; OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Status prepare_step(size_t step) { return aligned_.begin(step); }
-  // After it has computed without a failure.
-  void finish_step(size_t step) { aligned_.end(step); }
+  // After it has computed without a failure; waits for one that was enqueued.
+  [[nodiscard]] Status finish_step(size_t step);
   // Releases the values that the step made and did not give to an output.
   void end_step(size_t step) {
     if (builders_[step] != nullptr) builders_[step].reset();
@@ -88,11 +92,14 @@ class StepRuns {
   [[nodiscard]] graph::ValueId output_id(const StepRun& run, uint32_t index) const;
   [[nodiscard]] ValueBuilder& builder(const StepRun& run);
   [[nodiscard]] Status give(const StepRun& run, uint32_t index, const eph_value* value);
+  // Waits for what the step was enqueued behind, and for itself.
+  [[nodiscard]] Status wait_for(const StepRun& run);
 
   const Program& program_;
   ValueTable& values_;
   StepOutputs& outputs_;
   const StopSignal& stop_;
+  FrameStreams* streams_ = nullptr;
   AlignedSlots aligned_;
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;

@@ -110,6 +110,16 @@ Status lock_timeout(SessionConfig& config, std::string_view key, const std::stri
   return Status::ok_status();
 }
 
+Status capture(SessionConfig& config, std::string_view key, const std::string& text) {
+  if (text != "auto" && text != "off") {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use \"auto\" or \"off\"",
+                            quote(key), quote(text)));
+  }
+  config.captures_streams = text == "auto";
+  return Status::ok_status();
+}
+
 Status nan(SessionConfig& config, std::string_view key, const std::string& text) {
   if (text != "propagate" && text != "library") {
     return Status(StatusCode::kInvalidArgument,

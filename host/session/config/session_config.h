@@ -113,6 +113,7 @@ struct SessionConfig {
   bool trace_graph_reads = false;                                 // session.trace.graph_reads
   StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order
   uint64_t max_memory_patterns = 16;                              // session.max_memory_patterns
+  bool captures_streams = true;                                   // session.capture
   uint32_t load_timeout_seconds = 0;                              // session.load_timeout_seconds
   uint64_t max_inlined_nodes = uint64_t{1} << 20;  // session.function_inlining_max_nodes
   uint64_t max_dense_bytes = uint64_t{1} << 30;    // session.sparse_initializers_max_bytes

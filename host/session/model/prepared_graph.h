@@ -17,6 +17,7 @@
 #include "host/plan/copies.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
+#include "host/runtime/program_streams.h"
 
 namespace ephost::session {
 
@@ -43,6 +44,7 @@ struct PreparedGraph {
   uint64_t given_order_bytes = 0;
   plan::AllocationPlan allocation;
   plan::MemoryPattern pattern;
+  runtime::ProgramStreams streams;
   // The bodies of nodes that the host runs, in the order of the nodes and of their attributes.
   std::vector<PreparedGraph> bodies;
 

@@ -137,6 +137,7 @@ struct PreparedModel {
   std::shared_ptr<const SessionLayers> layers;
   ThreadUse threads;
   size_t max_memory_patterns = 0;  // kept for each graph with open extents
+  bool captures_streams = true;    // where devices can
   uint64_t max_dense_bytes = 0;    // of the dense forms of a run's sparse inputs
   Cancellation cancellation;       // valid only while the model is being prepared
 

@@ -25,6 +25,8 @@ class Assembly {
           parts.device_constants,
           runtime::DeviceConstants::create(graph, prepared.allocation, model_.devices));
     }
+    parts.streams = std::move(prepared.streams);
+    parts.captures_streams = model_.captures_streams;
     parts.graph = &graph;
     parts.symbols = model_.model.symbols;
     parts.execution = std::move(prepared.execution);

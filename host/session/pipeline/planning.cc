@@ -11,6 +11,8 @@
 
 #include "host/plan/check/checker.h"
 #include "host/plan/order/memory_order.h"
+#include "host/plan/streams/copy_order.h"
+#include "host/session/pipeline/stream_planning.h"
 
 namespace ephost::session {
 namespace {
@@ -77,13 +79,20 @@ void number_locations(PreparedModel& model) {
   }
 }
 
-// The traits of a computation, with locations in place of its provider's memory numbers.
-plan::StepLocations locations_of(const bridge::ComputationMemory& memory, uint32_t first_location) {
+// The traits of a computation, with locations in place of its provider's memory numbers. Constants
+// that it does not read stay where they are.
+plan::StepLocations locations_of(const graph::Graph& graph, const plan::Step& step,
+                                 const bridge::ComputationMemory& memory, uint32_t first_location) {
   const auto location = [&](uint32_t number) {
     return number == bridge::kHostMemory ? plan::kHostLocation : first_location + number - 1;
   };
   plan::StepLocations located;
   located.location = location(memory.memory);
+  for (const uint32_t slot : memory.unread_inputs) {
+    const graph::ValueId id = slot < step.inputs.size() ? step.inputs[slot] : graph::kNoValue;
+    if (id == graph::kNoValue || !graph.values[id].is_constant()) continue;
+    located.inputs.push_back({slot, plan::kHostLocation});
+  }
   for (const bridge::SlotMemory& slot : memory.inputs) {
     located.inputs.push_back({slot.slot, location(slot.memory)});
   }
@@ -111,7 +120,8 @@ Status place_copies(PreparedModel& model, PreparedGraph& prepared) {
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::optional<bridge::Computation>& computation = prepared.computations[i];
     locations.push_back(is_on_device(steps[i]) && computation
-                            ? locations_of(computation->memory(), first_location[steps[i].provider])
+                            ? locations_of(model.graph_of(prepared), steps[i],
+                                           computation->memory(), first_location[steps[i].provider])
                             : plan::StepLocations());
   }
   const auto host = static_cast<uint32_t>(model.providers.size());
@@ -172,9 +182,14 @@ void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
       locations.push_back(std::move(prepared.step_locations[step]));
     }
   }
+  std::vector<plan::StepQueue> queues;
+  if (!prepared.streams.queues.empty()) {
+    for (const uint32_t step : order) queues.push_back(prepared.streams.queues[step]);
+  }
   prepared.execution.steps = std::move(steps);
   prepared.computations = std::move(computations);
   prepared.step_locations = std::move(locations);
+  prepared.streams.queues = std::move(queues);
 }
 
 // May change the order of the steps as well, to save memory.
@@ -199,12 +214,27 @@ Status allocate(const graph::Graph& graph, const plan::AllocationOptions& option
   return Status::ok_status();
 }
 
+// Lets copies on streams overlap with computations.
+Status overlap_copies(const graph::Graph& graph, const plan::AllocationOptions& options,
+                      const std::vector<uint64_t>& alignments, PreparedGraph& prepared) {
+  if (prepared.streams.queues.empty()) return Status::ok_status();
+  const std::vector<uint32_t> order =
+      plan::order_copies(prepared.execution, prepared.streams.queues);
+  if (std::ranges::is_sorted(order)) return Status::ok_status();
+  reorder(prepared, order);
+  EPHOST_ASSIGN_OR_RETURN(
+      prepared.allocation,
+      plan::plan_allocation(graph, prepared.execution, traits_of(prepared, alignments), options));
+  return Status::ok_status();
+}
+
 Status plan_graph(const graph::Graph& graph, const GivenOptions& options,
                   const plan::AllocationOptions& allocation_options, StepOrder order,
                   const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
                   PreparedGraph& prepared) {
   EPHOST_RETURN_IF_ERROR(
       allocate(graph, allocation_options, order, alignments, cancellation, prepared));
+  EPHOST_RETURN_IF_ERROR(overlap_copies(graph, allocation_options, alignments, prepared));
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   plan::MemoryOptions memory_options;
   memory_options.enable_mem_pattern = options.mem_pattern;
@@ -272,8 +302,10 @@ Status plan_memory(PreparedModel& model, const GivenOptions& options, StepOrder 
   for (PreparedGraph* prepared : model.graphs()) {
     const std::vector<uint64_t> alignments = alignments_of(model, *prepared);
     if (!model.devices.empty()) EPHOST_RETURN_IF_ERROR(place_copies(model, *prepared));
+    find_queues(model, *prepared);
     EPHOST_RETURN_IF_ERROR(plan_graph(model.graph_of(*prepared), options, allocation_options, order,
                                       alignments, model.cancellation, *prepared));
+    EPHOST_RETURN_IF_ERROR(plan_streams(*prepared));
   }
   return Status::ok_status();
 }

@@ -29,6 +29,7 @@ class GraphReport {
                .order_bytes = prepared_.order_bytes,
                .given_order_bytes = prepared_.given_order_bytes};
     for (const plan::Step& step : prepared_.execution.steps) add_step(step);
+    add_streams();
     for (graph::ValueId id = 0; id < prepared_.allocation.values.size(); ++id) add_value(id);
     add_buffers();
     add_workspaces();
@@ -77,6 +78,31 @@ class GraphReport {
       planned.constant_bytes += bytes_of(id).value_or(0);
     }
     report_.steps.push_back(std::move(planned));
+  }
+
+  void add_streams() {
+    const plan::StreamPlan& streams = prepared_.streams.plan;
+    if (streams.empty()) return;
+    for (uint32_t i = 0; i < report_.steps.size(); ++i) {
+      PlannedStep& step = report_.steps[i];
+      const uint32_t stream = streams.stream_of[i];
+      if (stream != plan::kHostStream) step.stream = name_of(streams.streams[stream - 1]);
+      for (const plan::StreamWait& wait : streams.waits_of(i)) {
+        (wait.is_by_host ? step.host_waits : step.waits).push_back(wait.step);
+      }
+    }
+  }
+  // "npu compute 0"; the device as locations name its memories.
+  [[nodiscard]] std::string name_of(const plan::PlannedStream& stream) const {
+    const auto location =
+        std::ranges::find(model_.locations, stream.device, &plan::Location::owner);
+    std::string name(location->name, 0, location->name.find(':'));
+    switch (stream.purpose) {
+      case plan::StreamPurpose::kCopyIn: return name + " copy in";
+      case plan::StreamPurpose::kCopyOut: return name + " copy out";
+      case plan::StreamPurpose::kCompute: break;
+    }
+    return name + " compute " + std::to_string(stream.number);
   }
 
   [[nodiscard]] std::optional<uint64_t> bytes_of(graph::ValueId id) const {

@@ -49,7 +49,7 @@ void ServedCalls::load_devices(wire::Loaded& out) {
   if (given.ok() && *given == nullptr) return;
   out.set_has_devices(true);
   if (!given.ok()) return;
-  const auto table = plugin::adopt<eph_device_api>(*given, site("get_extension"));
+  const auto table = plugin::adopt_devices(*given, site("get_extension"));
   if (!table.ok()) return;
   devices_ = *table;
   devices_self_ = static_cast<const eph_device_api*>(*given);

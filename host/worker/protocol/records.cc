@@ -165,6 +165,9 @@ void write(const eph_computation_info& info, wire::ComputationInfo& out) {
   out.set_memory(info.memory);
   add_memories(info.input_memories, info.input_memory_count, *out.mutable_input_memories());
   add_memories(info.output_memories, info.output_memory_count, *out.mutable_output_memories());
+  for (uint64_t i = 0; i < info.unread_input_count; ++i) {
+    out.add_unread_inputs(info.unread_inputs[i]);
+  }
 }
 
 eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
@@ -186,6 +189,9 @@ eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
   out.output_memories =
       read_all<eph_slot_memory>(info.output_memories(), storage, read_slot_memory);
   out.output_memory_count = static_cast<uint64_t>(info.output_memories_size());
+  const auto as_it_is = [](uint32_t slot) { return slot; };
+  out.unread_inputs = read_all<uint32_t>(info.unread_inputs(), storage, as_it_is);
+  out.unread_input_count = static_cast<uint64_t>(info.unread_inputs_size());
   return out;
 }
 

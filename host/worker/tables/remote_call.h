@@ -230,7 +230,10 @@ void fill_slots(uint32_t slots, Table& out) {
   out.struct_size = sizeof(out);
   uint32_t bit = 0;
   plugin::for_each_slot<Table>([&]<auto Member>() {
-    if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
+    // Streams stay in the process: without them, work has ended when a call returns.
+    if constexpr (!plugin::kIsOfStreams<Member> && !plugin::kIsOfCaptures<Member>) {
+      if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
+    }
     ++bit;
   });
 }

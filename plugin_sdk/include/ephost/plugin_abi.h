@@ -437,6 +437,9 @@ struct eph_claims {
 
 typedef struct eph_run eph_run;
 
+/* A queue of work of a device (ext/device.h). An object of the plugin. */
+typedef struct eph_stream eph_stream;
+
 typedef struct eph_run_api {
   uint64_t struct_size;
 
@@ -525,6 +528,30 @@ struct eph_run {
   /* Identifies the run of the session in which this call happens: never 0, and no other run of the
    * process has it. See ext/run.h. */
   uint64_t run_id;
+  /* For a computation that states EPH_COMPUTATION_ENQUEUES: the stream (ext/device.h) to enqueue
+   * its work on, of the device of eph_computation_info.memory. Null: when compute returns, its
+   * outputs are complete, and none of its operands is read or written any more. */
+  eph_stream* stream;
+  uint64_t step; /* of the plan: names the work in failures of the stream */
+  /* For a computation that states EPH_COMPUTATION_CAPTURABLE: two calls with one state and one
+   * placement have operands with equal addresses and shapes. Otherwise 0, which says nothing. */
+  uint64_t placement;
+};
+
+/* Flags of eph_computation_info. */
+enum {
+  /* With a stream, compute enqueues its work there and returns without waiting for it. Until that
+   * is done, inputs, outputs and workspace stay as they are; everything else that eph_run points to
+   * goes when compute returns. Inputs in host memory are complete when compute is called, such as a
+   * shape that it reads itself; those in other memories are when the work on the stream begins.
+   * Outputs in host memory are complete when that has ended, except for strings, sequences, maps
+   * and optionals, which compute itself makes. Without a stream it does all its work before it
+   * returns. */
+  EPH_COMPUTATION_ENQUEUES = 1 << 0,
+  /* For one that enqueues: what it enqueues depends on the addresses and shapes of its operands
+   * alone, so that the host may capture it (ext/device.h) instead of calling compute in each run.
+   * It may ask neither for scratch memory nor for the id of the run. */
+  EPH_COMPUTATION_CAPTURABLE = 1 << 1
 };
 
 /* Allows output `output` to take over the memory of input `input`. Frozen. */
@@ -576,11 +603,15 @@ typedef struct eph_computation_info {
   /* Where the workspace has to be, and all inputs and outputs that are not listed below: 0 is host
    * memory, others are the provider's own (ext/device.h). */
   uint32_t memory;
-  uint32_t reserved;                     /* zero */
+  uint32_t flags;                        /* EPH_COMPUTATION_* */
   const eph_slot_memory* input_memories; /* e.g. a shape that compute reads itself: memory 0 */
   uint64_t input_memory_count;
   const eph_slot_memory* output_memories;
   uint64_t output_memory_count;
+  /* Inputs whose elements compute does not read if they are constants, as it has kept them in a form
+   * of its own. The host does not copy them to a device: they may lie in any memory. */
+  const uint32_t* unread_inputs;
+  uint64_t unread_input_count;
 } eph_computation_info;
 
 typedef struct eph_computation eph_computation;
@@ -887,7 +918,9 @@ typedef struct eph_provider_info {
    * computations they belong to; each has a state of its own. A call counts until it returns. 0
    * counts as 1, and UINT32_MAX means any number. */
   uint32_t max_concurrent;
-  uint32_t reserved; /* zero */
+  /* How many streams of computations (ext/device.h) of one run the provider gains from, for each of
+   * its devices: independent steps may then overlap. 0 counts as 1; the host may use fewer. */
+  uint32_t compute_streams;
 } eph_provider_info;
 
 typedef struct eph_provider_api eph_provider_api;

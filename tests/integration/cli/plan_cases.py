@@ -8,6 +8,7 @@ import unittest
 from command_line import CommandLineTest, tiny
 
 DEVICE = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "device"
+STREAMS = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "streams"
 KINDS = {"Allocate", "Reuse", "PreExisting", "AllocateStatically", "AllocateOutput"}
 
 # No more than 6 bytes live at any time, yet they need 7.
@@ -75,6 +76,19 @@ class PlanTest(CommandLineTest):
         self.assertRegex(table, r"(?m)^block device:dram +peak \d+ bytes")
         self.ephost(*arguments, "--html", "plan.html")
         self.assertIn('"name":"device:dram","peak":', (self.folder / "plan.html").read_text())
+
+    def test_shows_streams_and_what_waits_for_what(self):
+        arguments = ("plan", tiny("tiny_residual"), "--plugin-path", STREAMS, "--ep", "streams")
+        steps = self.json(*arguments)["steps"]
+        self.assertEqual({step["stream"] for step in steps},
+                         {None, "streams compute 0", "streams copy in", "streams copy out"})
+        for number, step in enumerate(steps):
+            for other in step["waits"] + step["host_waits"]:
+                self.assertLess(other, number)
+                self.assertNotIn(steps[other]["stream"], (None, step["stream"]))
+        self.assertTrue(any(step["waits"] for step in steps))
+        self.assertTrue(any(step["host_waits"] for step in steps))
+        self.assertRegex(self.ephost(*arguments).stdout, r"(?m)^ *step +runs +on +outputs +stream +waits for$")
 
     def test_without_pattern_nothing_has_an_offset(self):
         report = self.json("plan", tiny("tiny_cnn"), "--no-mem-pattern")

@@ -34,7 +34,8 @@ class CoverageCases(kit.KitTest):
 
     def test_every_check_has_a_fixture_that_fails_it(self):
         failed = set(fixtures_cases.OTHERS).union(*(set(cases.values()) for cases in (
-            fixtures_cases.DEFECTS, fixtures_cases.FAULTS, fixtures_cases.CARELESS, fixtures_cases.OPERATORS)))
+            fixtures_cases.DEFECTS, fixtures_cases.FAULTS, fixtures_cases.CARELESS, fixtures_cases.OPERATORS,
+            fixtures_cases.STREAMS)))
         by_name = set().union(*defects_cases.DEFECTS.values())
         without = {one["id"] for one in self.checks() if one["id"] not in failed and one["name"] not in by_name}
         self.assertEqual(without, set(WITHOUT_FIXTURE))

@@ -119,6 +119,9 @@ CARELESS = {
 # What the definitions of the vendor's operators are (tests/fixtures/operators): the check that names it.
 OPERATORS = {"two_of_one_version": "59.1", "growing": "59.2"}
 
+# What the streams of the simulated device do (tests/fixtures/device/streams.h): the check that names it.
+STREAMS = {"reversed": "65.1", "early": "65.2", "no_waits": "65.3", "no_calls": "65.4"}
+
 # The checks that cases of their own fail.
 OTHERS = ("1.1", "3.2", "3.3", "4.4", "8.1", "8.3", "38.3", "40.1", "48.1", "48.2")
 
@@ -173,6 +176,13 @@ class FixtureCases(kit.KitTest):
     def test_a_device_that_gives_more_memory_than_it_has_is_found(self):
         self.device_fault = "overcommit"
         self.only_result(kit.fixture("device"), "--check", "38.3", status=1)
+
+    def test_streams_out_of_order_are_found(self):
+        for fault, check in STREAMS.items():
+            with self.subTest(fault=fault):
+                self.device_fault = fault
+                result = self.only_result(kit.fixture("streams"), "--check", check, status=1)
+                self.assertEqual(result["result"], "failed")
 
     def test_a_manifest_without_its_library_is_found(self):
         manifest = self.copy("good")

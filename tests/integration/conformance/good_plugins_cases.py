@@ -23,6 +23,7 @@ class GoodPluginCases(kit.KitTest):
         for name in ("minimal", "affine"):
             with self.subTest(plugin=name):
                 self.check(kit.EXAMPLES / f"{name}.yaml")
+        self.assertEqual(self.check(kit.EXAMPLES / "queue.yaml")["65.3"]["result"], "passed")
 
     def test_correct_fixtures_pass(self):
         for name in ("good", "two_providers", "newer_minors", "stays_loaded", "next_version"):
@@ -33,6 +34,7 @@ class GoodPluginCases(kit.KitTest):
         results = self.check(kit.fixture("scripted"))
         self.assertEqual(results["45.1"]["result"], "passed")
         self.assertEqual(self.check(kit.fixture("device"))["38.2"]["result"], "passed")
+        self.assertEqual(self.check(kit.fixture("streams"))["65.4"]["result"], "passed")
         self.assertEqual(self.check(kit.fixture("vendor"))["59.1"]["result"], "passed")
 
     def test_all_options_in_pairs(self):

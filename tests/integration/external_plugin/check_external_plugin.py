@@ -44,11 +44,12 @@ def build_plugin(arguments, work):
     run(arguments.cmake, "--build", work / "build")
     run(arguments.cmake, "--install", work / "build", "--prefix", work / "installed")
     manifests = list((work / "installed").rglob("*.yaml"))
-    assert sorted(path.name for path in manifests) == ["affine.yaml", "minimal.yaml"], manifests
+    assert sorted(path.name for path in manifests) == ["affine.yaml", "minimal.yaml", "queue.yaml"], manifests
     folder = manifests[0].parent
     assert str(folder).endswith("share/ephost/plugins"), folder
     libraries = [path for path in (work / "installed").rglob("*.so") if path.parent.parent.name == "ephost"]
-    assert sorted(path.name for path in libraries) == ["libaffine_provider.so", "libminimal_provider.so"], libraries
+    names = sorted(path.name for path in libraries)
+    assert names == [f"lib{name}_provider.so" for name in ("affine", "minimal", "queue")], libraries
     return folder, libraries[0].parent
 
 
@@ -177,6 +178,14 @@ def check_affine(ephost, plugins, work):
     assert checked.returncode == 5 and "check_finite" in checked.stderr, checked.stderr
 
 
+def check_queue(ephost, plugins, model):
+    """The example with streams, which takes all but the Sigmoid."""
+    flags = ("--plugin-path", plugins, "--ep", "queue")
+    run(ephost, "test", model, *flags)
+    steps = json.loads(output_of(ephost, "plan", model / "model.onnx", *flags, "--format", "json"))["steps"]
+    assert {one["stream"] for one in steps} >= {"queue copy in", "queue compute 0", "queue copy out"}, steps
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("cmake", "generator", "compiler", "cxx-compiler", "compiler-flags", "build", "ephost", "work"):
@@ -195,6 +204,7 @@ def main():
     run(arguments.ephost, "test", model, *flags)
     check_context(arguments.ephost, model, work / "context", flags)
     check_affine(arguments.ephost, plugins, work)
+    check_queue(arguments.ephost, plugins, model)
     check_checksum(arguments.ephost, plugins, libraries, ("--plugin-path", plugins))
     print("external plugin: built, installed, found, partitioned, run, cached and guarded")
 

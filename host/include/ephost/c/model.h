@@ -149,6 +149,11 @@ typedef struct ephost_planned_step {
   uint64_t inner_values;
   uint64_t inner_bytes;
   uint64_t inner_live_bytes;
+  const char* stream;
+  const uint32_t* waits;
+  uint64_t wait_count;
+  const uint32_t* host_waits;
+  uint64_t host_wait_count;
 } ephost_planned_step;
 
 /* PlannedValue (<ephost/types/plan.h>). */

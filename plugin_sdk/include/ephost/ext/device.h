@@ -27,9 +27,25 @@
  * be set as an output in another memory: the host copies it. An input in another memory cannot
  * become part of a sequence or map.
  *
- * When `copy` returns, the bytes have arrived. `compute` may return before the device is done, as
- * long as later calls of `compute` and `copy` for the device see the results of the earlier ones.
- * No memory is released while a call uses it.
+ * When `copy` returns, the bytes have arrived. No memory is released while a call uses it.
+ *
+ * A device may have streams: queues of work that it does in order, beside the host and beside other
+ * streams. A place in a stream is a point, a number that `record` gives: it is reached when all that
+ * was enqueued before it is done. Points of a stream only grow and stay valid as long as the stream,
+ * so that nothing has to be destroyed. The host creates streams for each concurrent run, enqueues
+ * copies, and passes a stream to computations that state EPH_COMPUTATION_ENQUEUES; it makes one
+ * stream wait for a point of another where they use the same memory, and waits itself only where it
+ * reads. What is enqueued uses its memory until it is done: the host neither releases nor changes
+ * that memory before.
+ *
+ * A failure travels with the stream. What failed, and everything enqueued later on that stream or on
+ * a stream that waits for it, has failed: each of their points fails with the code of the first
+ * failure, and none is left waiting. What was enqueued after a failure need not run. A stream that
+ * has failed stays so; the host destroys it, and creates another for later runs.
+ *
+ * A device that starts much work at once for less than the sum of its parts lets the host capture
+ * it: computations with EPH_COMPUTATION_CAPTURABLE are enqueued once while the stream only notes
+ * what they enqueue, and later runs with the same addresses launch that as one piece.
  *
  * This header follows the rules of <ephost/plugin_abi.h>, which explains the marks [required],
  * [optional], [any] and `struct_size`.
@@ -70,6 +86,26 @@ typedef struct eph_copy {
   uint64_t size; /* > 0 */
 } eph_copy;
 
+/* A place in a stream; 0 is none. */
+typedef uint64_t eph_point;
+
+/* What a stream is for, so that a device with several queues can choose one. Always carried as
+ * int32_t. */
+enum {
+  EPH_STREAM_COMPUTE = 0,  /* computations, and copies between them */
+  EPH_STREAM_COPY_IN = 1,  /* copies from host memory */
+  EPH_STREAM_COPY_OUT = 2, /* copies to host memory */
+};
+
+typedef struct eph_stream_config {
+  uint64_t struct_size;
+  int32_t purpose; /* EPH_STREAM_*: a hint; a kind that the plugin does not know is any */
+  uint32_t flags;  /* zero */
+} eph_stream_config;
+
+/* Work that a stream has noted. An object of the plugin. */
+typedef struct eph_capture eph_capture;
+
 typedef struct eph_device_api eph_device_api;
 
 struct eph_device_api {
@@ -107,7 +143,81 @@ struct eph_device_api {
    * [required] [any] */
   int32_t (*copy)(eph_device_handle* device, const eph_copy* copies, uint64_t stride,
                   uint64_t count, eph_error* error) EPH_NOEXCEPT;
+
+  /*
+   * Streams: all functions that follow, or none. Those marked [owner] are called by one thread at a
+   * time for each stream. Any of them may return the failure of the stream.
+   */
+
+  /* [optional] [any] */
+  int32_t (*create_stream)(eph_device_handle* device, const eph_stream_config* config,
+                           eph_stream** out_stream, eph_error* error) EPH_NOEXCEPT;
+
+  /* The host has waited for all that was enqueued, unless the stream has failed: then what still
+   * runs is waited for here. No stream waits for it. [optional] [owner] */
+  void (*destroy_stream)(eph_device_handle* device, eph_stream* stream) EPH_NOEXCEPT;
+
+  /* Enqueues the copies, as those of `copy`, and returns without waiting for what is in the stream.
+   * Host memory stays as it is until they are done. `step` names the work in failures. [optional]
+   * [owner] */
+  int32_t (*enqueue_copies)(eph_device_handle* device, eph_stream* stream, const eph_copy* copies,
+                            uint64_t stride, uint64_t count, uint64_t step,
+                            eph_error* error) EPH_NOEXCEPT;
+
+  /* Gives the point after everything enqueued so far. [optional] [owner] */
+  int32_t (*record)(eph_device_handle* device, eph_stream* stream, eph_point* out_point,
+                    eph_error* error) EPH_NOEXCEPT;
+
+  /* What is enqueued on `stream` from now on begins after `point` of `other`, another stream of the
+   * device, is reached. Does not block. [optional] [owner] of `stream` */
+  int32_t (*wait)(eph_device_handle* device, eph_stream* stream, eph_stream* other,
+                  eph_point point, eph_error* error) EPH_NOEXCEPT;
+
+  /* Gives the last point that was reached, 0 if none was, without waiting. [optional] [any] */
+  int32_t (*query)(eph_device_handle* device, eph_stream* stream, eph_point* out_reached,
+                   eph_error* error) EPH_NOEXCEPT;
+
+  /* Waits until `point` is reached or has failed, at most `timeout_ns` nanoseconds (UINT64_MAX: as
+   * long as it takes); EPH_DEADLINE_EXCEEDED if that time passes first. What the device wrote to
+   * host memory before the point is visible to the caller then. After the failure of the stream,
+   * *out_step is the `step` of what failed, EPH_NO_STEP if that is unknown, and nothing of what was
+   * enqueued before the point uses memory any more. [optional] [any] */
+  int32_t (*wait_host)(eph_device_handle* device, eph_stream* stream, eph_point point,
+                       uint64_t timeout_ns, uint64_t* out_step, eph_error* error) EPH_NOEXCEPT;
+
+  /* Calls `done` once, on any thread and possibly before this function returns, when `point` is
+   * reached (EPH_OK) or has failed (its code). `done` returns at once and calls nothing of the
+   * plugin. If notify itself fails, it is not called. [optional] [any] */
+  int32_t (*notify)(eph_device_handle* device, eph_stream* stream, eph_point point,
+                    void (*done)(void* context, int32_t code), void* context,
+                    eph_error* error) EPH_NOEXCEPT;
+
+  /*
+   * Capture: all four functions, or none.
+   */
+
+  /* What is enqueued on the stream until end_capture is noted, and not done: by computations with
+   * EPH_COMPUTATION_CAPTURABLE, and nothing else. If this fails, the host enqueues as always.
+   * [optional] [owner] of the stream */
+  int32_t (*begin_capture)(eph_device_handle* device, eph_stream* stream,
+                           eph_error* error) EPH_NOEXCEPT;
+
+  /* Gives what was noted. Whether or not this succeeds, the stream works as before begin_capture.
+   * [optional] [owner] of the stream */
+  int32_t (*end_capture)(eph_device_handle* device, eph_stream* stream, eph_capture** out_capture,
+                         eph_error* error) EPH_NOEXCEPT;
+
+  /* Enqueues everything that was noted, with the addresses of then, on any stream of the device.
+   * `step` is that of the first computation. [optional] [owner] of the stream */
+  int32_t (*launch)(eph_device_handle* device, eph_stream* stream, eph_capture* capture,
+                    uint64_t step, eph_error* error) EPH_NOEXCEPT;
+
+  /* Nothing that was launched from it is enqueued any more. [optional] [any] */
+  void (*destroy_capture)(eph_device_handle* device, eph_capture* capture) EPH_NOEXCEPT;
 };
+
+/* The `step` of a failure that belongs to none. */
+#define EPH_NO_STEP UINT64_MAX
 
 #ifdef __cplusplus
 }

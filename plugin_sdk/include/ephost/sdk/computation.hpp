@@ -105,6 +105,22 @@ class Run {
     const uint64_t end = offsetof(eph_run, run_id) + sizeof(eph_run::run_id);
     return run_->struct_size >= end ? run_->run_id : 0;
   }
+  // The stream on which a computation that states EPH_COMPUTATION_ENQUEUES enqueues its work. Null:
+  // all is done when compute returns.
+  [[nodiscard]] eph_stream* stream() const {
+    const uint64_t end = offsetof(eph_run, stream) + sizeof(eph_run::stream);
+    return run_->struct_size >= end ? run_->stream : nullptr;
+  }
+  // What names the work in failures of the stream.
+  [[nodiscard]] uint64_t step() const {
+    const uint64_t end = offsetof(eph_run, step) + sizeof(eph_run::step);
+    return run_->struct_size >= end ? run_->step : UINT64_MAX;
+  }
+  // See eph_run; 0 says nothing.
+  [[nodiscard]] uint64_t placement() const {
+    const uint64_t end = offsetof(eph_run, placement) + sizeof(eph_run::placement);
+    return run_->struct_size >= end ? run_->placement : 0;
+  }
 
  private:
   eph_run* run_;

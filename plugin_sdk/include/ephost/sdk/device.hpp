@@ -40,6 +40,69 @@ class Device {
   static Device& of(eph_device_handle* handle) { return *reinterpret_cast<Device*>(handle); }
 };
 
+// A failure of work that was enqueued before; `step` is that of the work, if it is known.
+class StreamFailure : public Failure {
+ public:
+  StreamFailure(int32_t code, const std::string& message, uint64_t step)
+      : Failure(code, message), step_(step) {}
+  [[nodiscard]] uint64_t step() const { return step_; }
+
+ private:
+  uint64_t step_;
+};
+
+// A queue of work of a StreamDevice: see ext/device.h. All functions throw the failure of the
+// stream. `record`, `enqueue` and `wait` are called by one thread at a time, the others by any.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  virtual ~Stream() = default;  // waits for what still runs after a failure
+
+  virtual void enqueue(ArrayView<eph_copy> copies, uint64_t step) = 0;
+  virtual eph_point record() = 0;
+  // `other` is of the same device.
+  virtual void wait(Stream& other, eph_point point) = 0;
+  virtual eph_point last_reached() = 0;
+  // False if the time passes first. A failure is a StreamFailure where its step is known.
+  virtual bool wait_host(eph_point point, uint64_t timeout_ns) = 0;
+  // Calls `done` once; never if it throws.
+  virtual void notify(eph_point point, void (*done)(void* context, int32_t code),
+                      void* context) = 0;
+
+  [[nodiscard]] eph_stream* handle() { return reinterpret_cast<eph_stream*>(this); }
+  static Stream& of(eph_stream* handle) { return *reinterpret_cast<Stream*>(handle); }
+};
+
+// Work that was noted: see begin_capture in ext/device.h.
+class Capture {
+ public:
+  Capture() = default;
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  virtual ~Capture() = default;
+
+  virtual void launch(Stream& stream, uint64_t step) = 0;
+
+  [[nodiscard]] eph_capture* handle() { return reinterpret_cast<eph_capture*>(this); }
+  static Capture& of(eph_capture* handle) { return *reinterpret_cast<Capture*>(handle); }
+};
+
+// A device with streams. open_device returns a pointer to this type, or a class derived from it.
+class StreamDevice : public Device {
+ public:
+  virtual std::unique_ptr<Stream> create_stream(const eph_stream_config& config) = 0;
+};
+
+// A device that captures what is enqueued. open_device returns a pointer to this type, or a class
+// derived from it.
+class CapturingDevice : public StreamDevice {
+ public:
+  virtual void begin_capture(Stream& stream) = 0;
+  virtual std::unique_ptr<Capture> end_capture(Stream& stream) = 0;
+};
+
 // What open_device gave for devices()[i]; null if no device is opened, as nothing will run.
 template <class D>
 [[nodiscard]] D* opened(const Config& config, std::size_t i) {
@@ -61,6 +124,15 @@ struct DeviceTable {
   struct Declares<T, std::void_t<decltype(&T::open_device)>> : std::true_type {};
 
   static constexpr bool has_devices() { return Declares<P>::value; }
+
+  // Whether open_device makes a device of this kind.
+  template <class Kind, class T, class = void>
+  struct Opens : std::false_type {};
+  template <class Kind, class T>
+  struct Opens<Kind, T, std::void_t<decltype(&T::open_device)>>
+      : std::is_base_of<Kind, typename decltype(T::open_device(
+                                  std::declval<Host>(),
+                                  std::declval<const eph_device&>()))::element_type> {};
 
   static int32_t open(const eph_device_api*, const eph_host* host, const eph_device* device,
                       eph_device_handle** out, eph_error* error) noexcept {
@@ -112,9 +184,112 @@ struct DeviceTable {
     });
   }
 
+
+  static int32_t create_stream(eph_device_handle* handle, const eph_stream_config* config,
+                               eph_stream** out, eph_error* error) noexcept {
+    *out = nullptr;
+    return guard(error, [&] {
+      auto& device = static_cast<StreamDevice&>(Device::of(handle));
+      *out = release_made(device.create_stream(*config), "create_stream")->handle();
+    });
+  }
+  static void destroy_stream(eph_device_handle*, eph_stream* stream) noexcept {
+    if (stream != nullptr) delete &Stream::of(stream);
+  }
+  static int32_t enqueue_copies(eph_device_handle*, eph_stream* stream, const eph_copy* copies,
+                                uint64_t stride, uint64_t count, uint64_t step,
+                                eph_error* error) noexcept {
+    return guard(error, [&] {
+      if (stride == sizeof(eph_copy)) return Stream::of(stream).enqueue({copies, count}, step);
+      const auto* at = reinterpret_cast<const char*>(copies);
+      for (uint64_t i = 0; i < count; ++i, at += stride) {
+        Stream::of(stream).enqueue({reinterpret_cast<const eph_copy*>(at), 1}, step);
+      }
+    });
+  }
+  static int32_t record(eph_device_handle*, eph_stream* stream, eph_point* out_point,
+                        eph_error* error) noexcept {
+    *out_point = 0;
+    return guard(error, [&] { *out_point = Stream::of(stream).record(); });
+  }
+  static int32_t wait(eph_device_handle*, eph_stream* stream, eph_stream* other, eph_point point,
+                      eph_error* error) noexcept {
+    return guard(error, [&] { Stream::of(stream).wait(Stream::of(other), point); });
+  }
+  static int32_t query(eph_device_handle*, eph_stream* stream, eph_point* out_reached,
+                       eph_error* error) noexcept {
+    *out_reached = 0;
+    return guard(error, [&] { *out_reached = Stream::of(stream).last_reached(); });
+  }
+  static int32_t wait_host(eph_device_handle*, eph_stream* stream, eph_point point,
+                           uint64_t timeout_ns, uint64_t* out_step, eph_error* error) noexcept {
+    *out_step = EPH_NO_STEP;
+    return guard(error, [&] {
+      try {
+        if (Stream::of(stream).wait_host(point, timeout_ns)) return;
+      } catch (const StreamFailure& failure) {
+        *out_step = failure.step();
+        throw;
+      }
+      throw Failure(EPH_DEADLINE_EXCEEDED, "the point was not reached in time");
+    });
+  }
+  static int32_t notify(eph_device_handle*, eph_stream* stream, eph_point point,
+                        void (*done)(void* context, int32_t code), void* context,
+                        eph_error* error) noexcept {
+    return guard(error, [&] { Stream::of(stream).notify(point, done, context); });
+  }
+
+  static int32_t begin_capture(eph_device_handle* handle, eph_stream* stream,
+                               eph_error* error) noexcept {
+    return guard(error, [&] {
+      static_cast<CapturingDevice&>(Device::of(handle)).begin_capture(Stream::of(stream));
+    });
+  }
+  static int32_t end_capture(eph_device_handle* handle, eph_stream* stream,
+                             eph_capture** out_capture, eph_error* error) noexcept {
+    *out_capture = nullptr;
+    return guard(error, [&] {
+      auto& device = static_cast<CapturingDevice&>(Device::of(handle));
+      *out_capture =
+          release_made(device.end_capture(Stream::of(stream)), "end_capture")->handle();
+    });
+  }
+  static int32_t launch(eph_device_handle*, eph_stream* stream, eph_capture* capture,
+                        uint64_t step, eph_error* error) noexcept {
+    return guard(error, [&] { Capture::of(capture).launch(Stream::of(stream), step); });
+  }
+  static void destroy_capture(eph_device_handle*, eph_capture* capture) noexcept {
+    if (capture != nullptr) delete &Capture::of(capture);
+  }
+
   static constexpr eph_device_api make() {
-    return {sizeof(eph_device_api), &open,     &close,   &get_status,
-            &get_memories,          &allocate, &release, &copy};
+    eph_device_api api = {};
+    api.struct_size = sizeof(api);
+    api.open = &open;
+    api.close = &close;
+    api.get_status = &get_status;
+    api.get_memories = &get_memories;
+    api.allocate = &allocate;
+    api.release = &release;
+    api.copy = &copy;
+    if constexpr (Opens<StreamDevice, P>::value) {
+      api.create_stream = &create_stream;
+      api.destroy_stream = &destroy_stream;
+      api.enqueue_copies = &enqueue_copies;
+      api.record = &record;
+      api.wait = &wait;
+      api.query = &query;
+      api.wait_host = &wait_host;
+      api.notify = &notify;
+    }
+    if constexpr (Opens<CapturingDevice, P>::value) {
+      api.begin_capture = &begin_capture;
+      api.end_capture = &end_capture;
+      api.launch = &launch;
+      api.destroy_capture = &destroy_capture;
+    }
+    return api;
   }
   static const void* get_extension(const eph_provider_api*, eph_string id) noexcept {
     static constexpr eph_device_api kApi = make();

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ using Inputs = std::vector<NamedValue>;
 
 inline Environment device_environment() {
   EnvironmentOptions options;
-  options.plugin_directories = {fixture_directory("device"), EPHOST_PLUGINS};
+  options.plugin_directories = {fixture_directory("device"), fixture_directory("streams"),
+                                fixture_directory("more_streams"), EPHOST_PLUGINS};
   options.search_default_directories = false;
   return *Environment::create(options);
 }
@@ -35,7 +37,34 @@ struct DeviceReport {
   uint64_t copies_in = 0;
   uint64_t copies_out = 0;
   uint64_t copies_within = 0;
+  uint64_t early_releases = 0;
+  uint64_t captures = 0;
 };
+
+struct DeviceKind {
+  std::string name = "Synchronous";
+  std::string provider = "device";
+  OptionList options = {};
+
+  friend std::ostream& operator<<(std::ostream& out, const DeviceKind& kind) {
+    return out << kind.name;
+  }
+};
+
+inline std::vector<DeviceKind> stream_kinds() {
+  return {{"Streams", "streams", {}},
+          {"ManyStreams", "streams", {{"compute_streams", "3"}, {"seed", "7"}}},
+          {"Captured", "streams", {{"compute_streams", "2"}, {"capture", "1"}}},
+          {"Threads", "streams", {{"compute_streams", "2"}, {"threads", "1"}}}};
+}
+inline std::vector<DeviceKind> device_kinds() {
+  std::vector<DeviceKind> kinds = stream_kinds();
+  kinds.insert(kinds.begin(), DeviceKind());
+  return kinds;
+}
+inline std::string name_of(const ::testing::TestParamInfo<DeviceKind>& info) {
+  return info.param.name;
+}
 
 class DeviceSession : public ::testing::Test {
  protected:
@@ -45,8 +74,9 @@ class DeviceSession : public ::testing::Test {
   // Without optimization, so that the nodes are those of the test.
   [[nodiscard]] SessionOptions on_device(OptionList options = {}) const {
     options.push_back({"report", (folder_ / "report").native()});
+    options.insert(options.end(), kind_.options.begin(), kind_.options.end());
     SessionOptions session;
-    session.append_execution_provider("device", std::move(options));
+    session.append_execution_provider(kind_.provider, std::move(options));
     session.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
     return session;
   }
@@ -54,8 +84,9 @@ class DeviceSession : public ::testing::Test {
     std::ifstream file(folder_ / "report");
     DeviceReport report;
     file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
-        report.copies_within;
+        report.copies_within >> report.early_releases >> report.captures;
     EXPECT_TRUE(file) << "the device was not closed";
+    EXPECT_EQ(report.early_releases, 0U) << "blocks that were in use";
     EXPECT_EQ(report.live, 0U) << "blocks that were not released";
     return report;
   }
@@ -70,8 +101,19 @@ class DeviceSession : public ::testing::Test {
     return outputs.ok() ? floats_of(outputs->front()) : std::vector<float>();
   }
 
+  DeviceKind kind_;
   test::TempDirectory folder_;
   Environment environment_ = device_environment();
+};
+
+// The same tests on devices of each kind.
+class DeviceSessions : public DeviceSession, public ::testing::WithParamInterface<DeviceKind> {
+ protected:
+  DeviceSessions() { kind_ = GetParam(); }
+  // The name of a memory in those of copies.
+  [[nodiscard]] std::string at(const std::string& memory) const {
+    return kind_.provider + ":" + memory;
+  }
 };
 
 inline graph::Tensor constant(const std::vector<float>& elements) {

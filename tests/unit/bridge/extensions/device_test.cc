@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "host/bridge/extensions/stream.h"
 #include "host/bridge/provider.h"
 #include "host/graph/graph.h"
 #include "tests/support/in_process_provider.h"
@@ -93,8 +94,64 @@ int32_t copy(eph_device_handle*, const eph_copy* copies, uint64_t, uint64_t,
 }
 
 eph_device_api table() {
-  return {sizeof(eph_device_api), &open,     &close,   &get_status,
-          &get_memories,          &allocate, &release, &copy};
+  eph_device_api made = {};
+  made.struct_size = sizeof(made);
+  made.open = &open;
+  made.close = &close;
+  made.get_status = &get_status;
+  made.get_memories = &get_memories;
+  made.allocate = &allocate;
+  made.release = &release;
+  made.copy = &copy;
+  return made;
+}
+
+// Streams of which all that is enqueued is done.
+int32_t create_stream(eph_device_handle* device, const eph_stream_config*, eph_stream** out,
+                      eph_error*) noexcept {
+  *out = plugin().gives_null ? nullptr : reinterpret_cast<eph_stream*>(device);
+  return EPH_OK;
+}
+void destroy_stream(eph_device_handle*, eph_stream*) noexcept {}
+int32_t enqueue_copies(eph_device_handle* device, eph_stream*, const eph_copy* copies,
+                       uint64_t stride, uint64_t count, uint64_t, eph_error* error) noexcept {
+  return copy(device, copies, stride, count, error);
+}
+int32_t record(eph_device_handle*, eph_stream*, eph_point* out, eph_error*) noexcept {
+  *out = plugin().gives_null ? 0 : 5;
+  return EPH_OK;
+}
+int32_t wait(eph_device_handle*, eph_stream*, eph_stream*, eph_point, eph_error*) noexcept {
+  return EPH_OK;
+}
+int32_t query(eph_device_handle*, eph_stream*, eph_point* out, eph_error*) noexcept {
+  *out = 5;
+  return EPH_OK;
+}
+int32_t wait_host(eph_device_handle*, eph_stream*, eph_point, uint64_t timeout_ns, uint64_t* step,
+                  eph_error* error) noexcept {
+  if (timeout_ns == 0) return EPH_DEADLINE_EXCEEDED;
+  if (plugin().code == EPH_OK) return EPH_OK;
+  *step = 3;
+  error->api->set_message(error, EPH_STRING("hung"));
+  return plugin().code;
+}
+int32_t notify(eph_device_handle*, eph_stream*, eph_point, void (*)(void*, int32_t), void*,
+               eph_error*) noexcept {
+  return EPH_OK;
+}
+
+eph_device_api table_with_streams() {
+  eph_device_api made = table();
+  made.create_stream = &create_stream;
+  made.destroy_stream = &destroy_stream;
+  made.enqueue_copies = &enqueue_copies;
+  made.record = &record;
+  made.wait = &wait;
+  made.query = &query;
+  made.wait_host = &wait_host;
+  made.notify = &notify;
+  return made;
 }
 
 class Placed : public eph::Computation {
@@ -278,6 +335,51 @@ TEST_F(DeviceTest, RefusesATableThatLacksAFunction) {
   table_.copy = nullptr;
   EXPECT_THAT(refusal(open_one().status()),
               HasSubstr("eph_device_api lacks the required function \"copy\""));
+}
+
+TEST_F(DeviceTest, RefusesATableWithSomeFunctionsOfStreams) {
+  table_ = table_with_streams();
+  table_.notify = nullptr;
+  EXPECT_THAT(refusal(open_one().status()),
+              HasSubstr("has \"create_stream\" without \"notify\", and the two go together"));
+  table_ = table();
+  table_.record = &record;
+  EXPECT_THAT(refusal(open_one().status()),
+              HasSubstr("has \"record\" without \"create_stream\", and the two go together"));
+  table_ = table_with_streams();
+  table_.destroy_capture = [](eph_device_handle*, eph_capture*) noexcept {};
+  EXPECT_THAT(refusal(open_one().status()),
+              HasSubstr("has \"destroy_capture\" without \"begin_capture\", and the two go "
+                        "together"));
+}
+
+TEST_F(DeviceTest, SaysWhatAStreamFailedWith) {
+  table_ = table_with_streams();
+  const auto device = open_one();
+  ASSERT_THAT(device, IsOk());
+  ASSERT_TRUE((*device)->has_streams());
+  plugin().gives_null = true;
+  EXPECT_THAT(refusal(Stream::create(*device, EPH_STREAM_COMPUTE).status()),
+              HasSubstr("gave no stream"));
+  plugin().gives_null = false;
+  const auto stream = Stream::create(*device, EPH_STREAM_COMPUTE);
+  ASSERT_THAT(stream, IsOk());
+  EXPECT_EQ(*(*stream)->record(), 5U);
+  EXPECT_EQ(*(*stream)->query(), 5U);
+  EXPECT_THAT((*stream)->wait_host(5, UINT64_MAX).status, IsOk());
+  EXPECT_FALSE((*stream)->wait_host(5, 0).is_over);
+
+  plugin().gives_null = true;
+  EXPECT_THAT(refusal((*stream)->record().status()), HasSubstr("recorded point 0 of a stream"));
+  plugin().code = EPH_ENGINE_ERROR;
+  const StreamWait failed = (*stream)->wait_host(5, UINT64_MAX);
+  EXPECT_TRUE(failed.is_over);
+  EXPECT_EQ(failed.step, 3U);
+  EXPECT_EQ(failed.status.message(), "ToyExecutionProvider failed working on a stream: hung");
+  char to = 0;
+  EXPECT_EQ((*stream)->enqueue_copy(1, &to, kHostMemory, "a", 1, 0, "a test").message(),
+            "ToyExecutionProvider failed enqueuing a copy of a test (1 bytes) from host memory to "
+            "\"sram\": bus error");
 }
 
 TEST_F(DeviceTest, AsksForBlocksWithPaddingInWholePages) {

@@ -29,7 +29,7 @@ struct FrameParts {
         dispatch(of, *create_states(of), {values, memory, outputs, runs, stop}) {
     EXPECT_THAT(memory.bind(nullptr), test::IsOk());
     outputs.place_all();
-    dispatch.bind_workspaces();
+    dispatch.bind_pattern();
   }
 
   [[nodiscard]] graph::ValueId id(std::string_view name) const {

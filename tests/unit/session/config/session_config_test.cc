@@ -200,6 +200,13 @@ TEST(SessionConfig, ReadsTheOrderOfStepsAndTheNumberOfPatterns) {
   EXPECT_FALSE(read("session.max_memory_patterns", "many").ok());
 }
 
+TEST(SessionConfig, ReadsWhetherStepsAreCaptured) {
+  EXPECT_TRUE(read("session.capture", "auto")->captures_streams);
+  EXPECT_FALSE(read("session.capture", "off")->captures_streams);
+  EXPECT_EQ(read("session.capture", "always").status().message(),
+            "configuration entry \"session.capture\" cannot be \"always\"; use \"auto\" or \"off\"");
+}
+
 TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
   std::vector<std::string> warnings;
   EXPECT_THAT(read("ep.context_enabled", "1", &warnings), IsOk());

@@ -190,6 +190,9 @@ struct RecordOf<PlannedStep> {
     visit(&PlannedStep::inner_values, &C::inner_values);
     visit(&PlannedStep::inner_bytes, &C::inner_bytes);
     visit(&PlannedStep::inner_live_bytes, &C::inner_live_bytes);
+    visit(&PlannedStep::stream, &C::stream);
+    visit(&PlannedStep::waits, &C::waits, &C::wait_count);
+    visit(&PlannedStep::host_waits, &C::host_waits, &C::host_wait_count);
   }
 };
 

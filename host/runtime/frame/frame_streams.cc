@@ -1,0 +1,128 @@
+#include "host/runtime/frame/frame_streams.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ephost::runtime {
+namespace {
+
+// At most twice as many steps are enqueued on a stream: a run that is cancelled waits for them.
+constexpr uint32_t kMarkDistance = 256;
+// How often a wait looks whether the run was cancelled. The work that it waits for goes on, so that
+// this costs nothing but the look.
+constexpr uint64_t kLookNs = 5'000'000;
+
+int32_t purpose_of(plan::StreamPurpose purpose) {
+  switch (purpose) {
+    case plan::StreamPurpose::kCopyIn: return EPH_STREAM_COPY_IN;
+    case plan::StreamPurpose::kCopyOut: return EPH_STREAM_COPY_OUT;
+    case plan::StreamPurpose::kCompute: break;
+  }
+  return EPH_STREAM_COMPUTE;
+}
+
+}  // namespace
+
+Status FrameStreams::begin_run() {
+  points_.assign(plan_->stream_of.size(), 0);
+  queues_.clear();
+  for (const plan::PlannedStream& wanted : plan_->streams) {
+    const auto found =
+        std::ranges::find_if(known_, [&](const auto& queue) { return queue->of == wanted; });
+    if (found == known_.end()) {
+      known_.push_back(std::make_unique<Queue>(Queue{wanted, nullptr}));
+      queues_.push_back(known_.back().get());
+    } else {
+      queues_.push_back(found->get());
+    }
+    Queue& queue = *queues_.back();
+    queue.enqueued = 0;
+    queue.mark = 0;
+    if (queue.stream != nullptr) continue;
+    EPHOST_ASSIGN_OR_RETURN(
+        queue.stream, bridge::Stream::create(program_.streams().devices[wanted.device],
+                                             purpose_of(wanted.purpose)));
+  }
+  return Status::ok_status();
+}
+
+Status FrameStreams::begin_step(uint32_t step) {
+  for (const auto& [earlier, is_by_host] : plan_->waits_of(step)) {
+    Queue& other = queue_of(earlier);
+    if (is_by_host) {
+      EPHOST_RETURN_IF_ERROR(wait_for(other, points_[earlier]));
+    } else {
+      Queue& queue = queue_of(step);
+      queue.is_used = true;
+      EPHOST_RETURN_IF_ERROR(queue.stream->wait(*other.stream, points_[earlier]));
+    }
+  }
+  if (plan_->stream_of[step] != plan::kHostStream) queue_of(step).is_used = true;
+  return Status::ok_status();
+}
+
+Status FrameStreams::end_step(uint32_t step) {
+  if (plan_->stream_of[step] == plan::kHostStream) return Status::ok_status();
+  Queue& queue = queue_of(step);
+  if (plan_->is_recorded[step]) {
+    EPHOST_ASSIGN_OR_RETURN(points_[step], queue.stream->record());
+  }
+  return ++queue.enqueued < kMarkDistance ? Status::ok_status() : limit(queue);
+}
+
+Status FrameStreams::limit(Queue& queue) {
+  queue.enqueued = 0;
+  EPHOST_ASSIGN_OR_RETURN(const eph_point mark, queue.stream->record());
+  const eph_point before = std::exchange(queue.mark, mark);
+  return before == 0 ? Status::ok_status() : wait_for(queue, before);
+}
+
+Status FrameStreams::finish_step(uint32_t step) { return record_and_wait(queue_of(step)); }
+
+Status FrameStreams::record_and_wait(Queue& queue) {
+  EPHOST_ASSIGN_OR_RETURN(const eph_point point, queue.stream->record());
+  return wait_for(queue, point);
+}
+
+Status FrameStreams::wait_for(Queue& queue, eph_point point) {
+  const bridge::Stream& stream = *queue.stream;
+  if (!stop_.may_be_cancelled()) {
+    bridge::StreamWait wait = stream.wait_host(point, UINT64_MAX);
+    return wait.status.ok() ? wait.status : failure(stream, std::move(wait));
+  }
+  while (true) {
+    bridge::StreamWait wait = stream.wait_host(point, kLookNs);
+    if (wait.status.ok()) return wait.status;
+    if (wait.is_over) return failure(stream, std::move(wait));
+    if (stop_.is_cancelled()) return stop_.why_stopping();
+  }
+}
+
+Status FrameStreams::failure(const bridge::Stream& stream, bridge::StreamWait wait) const {
+  stop_.note_failure(stream.device().provider_name());
+  if (wait.step >= program_.steps().size()) return std::move(wait.status);
+  return stop_.judge(
+      std::move(wait.status).with_context("running " + program_.describe_step(wait.step)));
+}
+
+Status FrameStreams::end_run() {
+  Status first;
+  std::vector<Queue*> failed;
+  for (const std::unique_ptr<Queue>& queue : known_) {
+    if (!std::exchange(queue->is_used, false)) continue;
+    const Result<eph_point> point = queue->stream->record();
+    Status status = point.status();
+    if (point.ok()) {
+      bridge::StreamWait wait = queue->stream->wait_host(*point, UINT64_MAX);
+      status = wait.status.ok() ? wait.status : failure(*queue->stream, std::move(wait));
+    }
+    if (status.ok()) continue;
+    failed.push_back(queue.get());
+    if (first.ok()) first = std::move(status);
+  }
+  // Not before all have ended, as they may wait for each other. Waits for what still runs.
+  for (Queue* const queue : failed) queue->stream.reset();
+  return first;
+}
+
+}  // namespace ephost::runtime

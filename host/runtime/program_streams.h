@@ -1,0 +1,21 @@
+// What a program enqueues on streams of devices, and on which.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "host/bridge/extensions/device.h"
+#include "host/plan/streams/stream_plan.h"
+
+namespace ephost::runtime {
+
+// Empty if nothing is enqueued.
+struct ProgramStreams {
+  std::vector<std::shared_ptr<const bridge::Device>> devices;  // by the plan's numbers
+  std::vector<plan::StepQueue> queues;                         // by step
+  std::vector<uint32_t> compute_streams;                       // by device
+  plan::StreamPlan plan;                                       // for the program's own pattern
+};
+
+}  // namespace ephost::runtime

@@ -1,0 +1,92 @@
+#include "host/session/pipeline/stream_planning.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "host/plan/check/checker.h"
+#include "host/plan/copies.h"
+
+namespace ephost::session {
+namespace {
+
+class QueueFinder {
+ public:
+  QueueFinder(const PreparedModel& model, const PreparedGraph& prepared)
+      : model_(model), prepared_(prepared), graph_(model.graph_of(prepared)) {
+    // A location's owner is the device's number.
+    for (size_t i = 0; i < model.locations.size(); ++i) {
+      const uint32_t owner = model.locations[i].owner;
+      if (owner == streams_.devices.size()) {
+        streams_.devices.push_back(model.devices[i].memory.device);
+        streams_.compute_streams.push_back(1);
+      }
+    }
+    for (const std::shared_ptr<bridge::Provider>& provider : model.providers) {
+      for (const std::shared_ptr<const bridge::Device>& device : provider->devices()) {
+        uint32_t& count = streams_.compute_streams[number_of(device.get())];
+        count = std::max(count, provider->compute_streams());
+      }
+    }
+  }
+
+  runtime::ProgramStreams run() && {
+    for (size_t step = 0; step < prepared_.execution.steps.size(); ++step) {
+      streams_.queues.push_back(queue_of(step));
+    }
+    return std::move(streams_);
+  }
+
+ private:
+  [[nodiscard]] uint32_t number_of(const bridge::Device* device) const {
+    const auto is_it = [&](const auto& known) { return known.get() == device; };
+    return static_cast<uint32_t>(std::ranges::find_if(streams_.devices, is_it) -
+                                 streams_.devices.begin());
+  }
+
+  [[nodiscard]] plan::StepQueue queue_of(size_t step) const {
+    if (const std::optional<bridge::Computation>& computation = prepared_.computations[step]) {
+      if (computation->enqueues_on() == nullptr) return {};
+      return {number_of(computation->enqueues_on()), plan::StreamPurpose::kCompute, true};
+    }
+    const graph::Node& node = graph_.nodes[prepared_.execution.steps[step].node];
+    if (!plan::is_copy(node)) return {};
+    const uint32_t from = prepared_.step_locations[step].inputs[0].location;
+    const uint32_t to = prepared_.step_locations[step].location;
+    const uint32_t device = model_.locations[(to == plan::kHostLocation ? from : to) - 1].owner;
+    if (!streams_.devices[device]->has_streams()) return {};
+    const plan::StreamPurpose purpose = from == plan::kHostLocation ? plan::StreamPurpose::kCopyIn
+                                        : to == plan::kHostLocation ? plan::StreamPurpose::kCopyOut
+                                                                    : plan::StreamPurpose::kCompute;
+    return {device, purpose, false};
+  }
+
+  const PreparedModel& model_;
+  const PreparedGraph& prepared_;
+  const graph::Graph& graph_;
+  runtime::ProgramStreams streams_;
+};
+
+}  // namespace
+
+void find_queues(const PreparedModel& model, PreparedGraph& prepared) {
+  const auto has_streams = [](const runtime::DeviceLocation& location) {
+    return location.memory.device->has_streams();
+  };
+  prepared.streams = {};
+  if (prepared.step_locations.empty() || std::ranges::none_of(model.devices, has_streams)) return;
+  prepared.streams = QueueFinder(model, prepared).run();
+}
+
+Status plan_streams(PreparedGraph& prepared) {
+  runtime::ProgramStreams& streams = prepared.streams;
+  if (streams.queues.empty()) return Status::ok_status();
+  streams.plan = plan::plan_streams(prepared.execution, prepared.allocation, prepared.pattern,
+                                    streams.queues, streams.compute_streams);
+#ifndef NDEBUG
+  EPHOST_RETURN_IF_ERROR(plan::check_streams(prepared.execution, prepared.allocation,
+                                             prepared.pattern, streams.queues, streams.plan));
+#endif
+  return Status::ok_status();
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,17 @@
+// The streams of a graph's steps: which of them are enqueued, and on which devices.
+#pragma once
+
+#include <ephost/status.h>
+
+#include "host/session/model/prepared_model.h"
+
+namespace ephost::session {
+
+// Finds the devices that the steps are enqueued on. Does nothing where no device has streams. To be
+// called once copies are placed.
+void find_queues(const PreparedModel& model, PreparedGraph& prepared);
+
+// Plans the streams of a graph whose memory is planned.
+[[nodiscard]] Status plan_streams(PreparedGraph& prepared);
+
+}  // namespace ephost::session

@@ -1,0 +1,72 @@
+// Random models for devices that know few operators (tests/fixtures/device).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/integration/session/devices/device_sample.h"
+
+namespace ephost::test {
+
+// Random nodes of a few operators on tensors of one shape, each of which may read any earlier
+// value.
+struct RandomDeviceModel {
+  graph::Graph graph;
+  std::string on_device;  // names of nodes
+  std::string on_other;   // of those that are left
+  std::string in_sram;    // operators
+};
+
+inline RandomDeviceModel random_device_model(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](uint64_t bound) { return random() % bound; };
+  const bool is_open = below(3) == 0;
+  const graph::ValueType type = float_type(graph::Shape{is_open ? -1 : 8});
+  GraphBuilder builder;
+  std::vector<std::string> values = {"x", "w"};
+  builder.input("x", type).constant("w", constant({0.5F}));
+  const uint64_t nodes = 1 + below(25);
+  RandomDeviceModel model;
+  for (uint64_t i = 0; i < nodes; ++i) {
+    const std::array<const char*, 7> ops = {"Add", "Sub", "Mul", "Relu", "Neg", "Identity", "Abs"};
+    const uint64_t op = below(ops.size());
+    // The constant has another shape, so it can only be the second operand.
+    const auto any = [&](uint64_t from) {
+      return values[from + below(std::min<uint64_t>(values.size() - from, 6))];
+    };
+    const std::string first = below(2) == 0 && values.size() > 2 ? values.back() : [&] {
+      const std::string chosen = any(0);
+      return chosen == "w" ? std::string("x") : chosen;
+    }();
+    const std::string out = "v" + std::to_string(i);
+    if (op < 3) {
+      builder.node(ops[op], {first, any(0)}, {out});
+    } else {
+      builder.node(ops[op], {first}, {out});
+    }
+    values.push_back(out);
+    std::string& place = below(2) == 0 ? model.on_device : model.on_other;
+    place += "n" + std::to_string(i) + ",";
+  }
+  for (size_t i = 2; i < values.size(); ++i) {
+    if (i + 1 == values.size() || below(6) == 0) builder.output(values[i]);
+  }
+  model.graph = builder.build();
+  for (size_t i = 0; i < model.graph.nodes.size(); ++i) {
+    model.graph.nodes[i].name = "n" + std::to_string(i);
+  }
+  for (graph::Value& value : model.graph.values) {
+    if (!value.is_constant()) value.type = type;
+  }
+  if (model.on_device.empty()) model.on_device = "none";
+  if (model.on_other.empty()) model.on_other = "none";
+  if (below(3) == 0) model.in_sram = "Add,Neg";
+  return model;
+}
+
+}  // namespace ephost::test
