@@ -107,7 +107,7 @@ class Program {
                                               std::span<const std::optional<uint64_t>> sizes) const {
     const ProgramStreams& streams = parts_.streams;
     return plan::plan_streams(parts_.execution, parts_.allocation, pattern, streams.queues,
-                              streams.compute_streams, sizes);
+                              streams.assignment, sizes);
   }
 
   // ---- For steps that run in parallel ----

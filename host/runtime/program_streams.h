@@ -14,8 +14,9 @@ namespace ephost::runtime {
 struct ProgramStreams {
   std::vector<std::shared_ptr<const bridge::Device>> devices;  // by the plan's numbers
   std::vector<plan::StepQueue> queues;                         // by step
-  std::vector<uint32_t> compute_streams;                       // by device
-  plan::StreamPlan plan;                                       // for the program's own pattern
+  std::vector<uint32_t> compute_streams;                       // by device: at most so many
+  plan::StreamAssignment assignment;
+  plan::StreamPlan plan;  // for the program's own pattern
 };
 
 }  // namespace ephost::runtime

@@ -34,7 +34,7 @@ class StreamChooser {
   StreamChooser(std::span<const StepQueue> queues, std::span<const uint32_t> compute_streams)
       : queues_(queues), compute_streams_(compute_streams) {}
 
-  void run(const std::vector<std::vector<uint32_t>>& predecessors, StreamPlan& plan) && {
+  void run(const std::vector<std::vector<uint32_t>>& predecessors, StreamAssignment& plan) && {
     for (uint32_t step = 0; step < queues_.size(); ++step) {
       const uint32_t stream =
           queues_[step].device == kNoDevice ? kHostStream : choose(step, predecessors[step], plan);
@@ -44,7 +44,8 @@ class StreamChooser {
   }
 
  private:
-  uint32_t choose(uint32_t step, const std::vector<uint32_t>& predecessors, StreamPlan& plan) {
+  uint32_t choose(uint32_t step, const std::vector<uint32_t>& predecessors,
+                  StreamAssignment& plan) {
     const StepQueue& queue = queues_[step];
     std::vector<uint32_t>& known = known_[{queue.device, queue.purpose}];
     const uint32_t most =
@@ -186,17 +187,36 @@ std::vector<std::vector<ValueId>> find_releases(const ExecutionPlan& execution,
 
 }  // namespace
 
+Result<StreamAssignment> assign_streams(const ExecutionPlan& execution,
+                                        const AllocationPlan& allocation,
+                                        std::span<const StepQueue> queues,
+                                        std::span<const uint32_t> compute_streams) {
+  StreamAssignment assignment;
+  const auto is_on_device = [](const StepQueue& queue) { return queue.device != kNoDevice; };
+  if (std::ranges::none_of(queues, is_on_device)) return assignment;
+  MemoryOptions options;
+  options.enable_mem_pattern = false;
+  EPHOST_ASSIGN_OR_RETURN(const MemoryPattern none, plan_memory(allocation, {}, options));
+  const StepDependencies dependencies = find_dependencies(execution, allocation, none);
+  StreamChooser(queues, compute_streams).run(predecessors_of(dependencies), assignment);
+  return assignment;
+}
+
+std::vector<uint32_t> memory_groups(const StreamAssignment& assignment) {
+  const auto is_second = [](const PlannedStream& stream) { return stream.number != 0; };
+  if (std::ranges::none_of(assignment.streams, is_second)) return {};
+  return assignment.stream_of;
+}
+
 StreamPlan plan_streams(const ExecutionPlan& execution, const AllocationPlan& allocation,
                         const MemoryPattern& pattern, std::span<const StepQueue> queues,
-                        std::span<const uint32_t> compute_streams,
+                        const StreamAssignment& assignment,
                         std::span<const std::optional<uint64_t>> sizes) {
   StreamPlan plan;
-  const auto is_on_device = [](const StepQueue& queue) { return queue.device != kNoDevice; };
-  if (std::ranges::none_of(queues, is_on_device)) return plan;
-  const auto predecessors =
-      predecessors_of(find_dependencies(execution, allocation, pattern, sizes));
-  StreamChooser(queues, compute_streams).run(predecessors, plan);
-  WaitFinder(execution, allocation, queues, plan).run(predecessors);
+  if (assignment.streams.empty()) return plan;
+  static_cast<StreamAssignment&>(plan) = assignment;
+  WaitFinder(execution, allocation, queues, plan)
+      .run(predecessors_of(find_dependencies(execution, allocation, pattern, sizes)));
   plan.releases = find_releases(execution, allocation, pattern, plan);
   return plan;
 }

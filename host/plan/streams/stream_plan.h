@@ -8,6 +8,8 @@
 // of different devices, and for what a step reads in host memory while it is enqueued.
 #pragma once
 
+#include <ephost/status.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +41,13 @@ struct PlannedStream {
   friend bool operator==(const PlannedStream&, const PlannedStream&) = default;
 };
 
+// Which streams there are, and which of them does each step. Follows from what steps read, wherever
+// it lies.
+struct StreamAssignment {
+  std::vector<PlannedStream> streams;  // stream n is entry n-1
+  std::vector<uint32_t> stream_of;     // by step; kHostStream where the host runs it
+};
+
 // A step waits for an earlier one of another stream: its stream does, or the host before it
 // enqueues the step.
 struct StreamWait {
@@ -46,9 +55,7 @@ struct StreamWait {
   bool is_by_host = false;
 };
 
-struct StreamPlan {
-  std::vector<PlannedStream> streams;  // stream n is entry n-1
-  std::vector<uint32_t> stream_of;     // by step; kHostStream where the host runs it
+struct StreamPlan : StreamAssignment {
   std::vector<bool> is_recorded;       // by step: whether another stream, or the host, waits for it
   std::vector<uint32_t> first_wait;    // by step, and one past the end: index into `waits`
   std::vector<StreamWait> waits;       // the earlier steps that it waits for
@@ -74,13 +81,22 @@ struct StreamPlan {
 };
 
 // Empty if the host runs all steps. `queues` has one entry for each step, `compute_streams` one for
-// each device: how many streams of computations it gets, at least 1. `sizes` as given to
-// plan_memory for the pattern.
+// each device: how many streams of computations it gets, at least 1.
+[[nodiscard]] Result<StreamAssignment> assign_streams(const ExecutionPlan& execution,
+                                                      const AllocationPlan& allocation,
+                                                      std::span<const StepQueue> queues,
+                                                      std::span<const uint32_t> compute_streams);
+
+// MemoryOptions::step_groups that keep the streams of a device apart; empty where each device has
+// one stream of computations only, or none.
+[[nodiscard]] std::vector<uint32_t> memory_groups(const StreamAssignment& assignment);
+
+// Empty if the assignment is. `sizes` as given to plan_memory for the pattern.
 [[nodiscard]] StreamPlan plan_streams(const ExecutionPlan& execution,
                                       const AllocationPlan& allocation,
                                       const MemoryPattern& pattern,
                                       std::span<const StepQueue> queues,
-                                      std::span<const uint32_t> compute_streams,
+                                      const StreamAssignment& assignment,
                                       std::span<const std::optional<uint64_t>> sizes = {});
 
 }  // namespace ephost::plan

@@ -31,6 +31,7 @@ class Assembly {
     parts.symbols = model_.model.symbols;
     parts.execution = std::move(prepared.execution);
     parts.memory_options.alignments = alignments_of(model_, prepared);
+    parts.memory_options.step_groups = plan::memory_groups(parts.streams.assignment);
     parts.computations = std::move(prepared.computations);
     parts.allocation = std::move(prepared.allocation);
     parts.pattern = std::move(prepared.pattern);

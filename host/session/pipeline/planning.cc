@@ -235,10 +235,12 @@ Status plan_graph(const graph::Graph& graph, const GivenOptions& options,
   EPHOST_RETURN_IF_ERROR(
       allocate(graph, allocation_options, order, alignments, cancellation, prepared));
   EPHOST_RETURN_IF_ERROR(overlap_copies(graph, allocation_options, alignments, prepared));
+  EPHOST_RETURN_IF_ERROR(assign_streams(prepared));
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   plan::MemoryOptions memory_options;
   memory_options.enable_mem_pattern = options.mem_pattern;
   memory_options.alignments = alignments;
+  memory_options.step_groups = plan::memory_groups(prepared.streams.assignment);
   EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
                           plan::plan_memory(prepared.allocation, {}, memory_options));
 #ifndef NDEBUG

@@ -77,11 +77,18 @@ void find_queues(const PreparedModel& model, PreparedGraph& prepared) {
   prepared.streams = QueueFinder(model, prepared).run();
 }
 
+Status assign_streams(PreparedGraph& prepared) {
+  runtime::ProgramStreams& streams = prepared.streams;
+  EPHOST_ASSIGN_OR_RETURN(streams.assignment,
+                          plan::assign_streams(prepared.execution, prepared.allocation,
+                                               streams.queues, streams.compute_streams));
+  return Status::ok_status();
+}
+
 Status plan_streams(PreparedGraph& prepared) {
   runtime::ProgramStreams& streams = prepared.streams;
-  if (streams.queues.empty()) return Status::ok_status();
   streams.plan = plan::plan_streams(prepared.execution, prepared.allocation, prepared.pattern,
-                                    streams.queues, streams.compute_streams);
+                                    streams.queues, streams.assignment);
 #ifndef NDEBUG
   EPHOST_RETURN_IF_ERROR(plan::check_streams(prepared.execution, prepared.allocation,
                                              prepared.pattern, streams.queues, streams.plan));

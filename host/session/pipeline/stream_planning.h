@@ -11,6 +11,9 @@ namespace ephost::session {
 // called once copies are placed.
 void find_queues(const PreparedModel& model, PreparedGraph& prepared);
 
+// Assigns the steps to streams, once their order and the sharing of buffers are known.
+[[nodiscard]] Status assign_streams(PreparedGraph& prepared);
+
 // Plans the streams of a graph whose memory is planned.
 [[nodiscard]] Status plan_streams(PreparedGraph& prepared);
 

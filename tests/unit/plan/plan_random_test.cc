@@ -192,9 +192,17 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
 
     const std::vector<StepQueue> queues = random_queues(random, planned);
     const std::vector<uint32_t> counts = {static_cast<uint32_t>(1 + below(random, 4)), 1};
+    const auto assignment =
+        assign_streams(planned.execution, planned.allocation, queues, counts);
+    ASSERT_THAT(assignment, IsOk());
+    MemoryOptions options;
+    options.step_groups = memory_groups(*assignment);
+    const auto apart = plan_memory(planned.allocation, sizes, options);
+    ASSERT_THAT(apart, IsOk());
+    ASSERT_THAT(check_memory(planned.allocation, *apart, sizes), IsOk()) << "seed " << seed;
     const StreamPlan streams =
-        plan_streams(planned.execution, planned.allocation, *pattern, queues, counts, sizes);
-    ASSERT_THAT(check_streams(planned.execution, planned.allocation, *pattern, queues, streams,
+        plan_streams(planned.execution, planned.allocation, *apart, queues, *assignment, sizes);
+    ASSERT_THAT(check_streams(planned.execution, planned.allocation, *apart, queues, streams,
                               sizes),
                 IsOk())
         << "seed " << seed;
@@ -228,8 +236,11 @@ TEST(PlanRandom, EveryWaitOfAStreamIsNeeded) {
     ASSERT_THAT(pattern, IsOk());
     const std::vector<StepQueue> queues = random_queues(random, planned);
     const std::vector<uint32_t> counts = {2, 1};
+    const auto assignment =
+        assign_streams(planned.execution, planned.allocation, queues, counts);
+    ASSERT_THAT(assignment, IsOk());
     const StreamPlan streams =
-        plan_streams(planned.execution, planned.allocation, *pattern, queues, counts);
+        plan_streams(planned.execution, planned.allocation, *pattern, queues, *assignment);
     for (uint32_t step = 0; step + 1 < streams.first_wait.size(); ++step) {
       for (size_t i = 0; i < streams.waits_of(step).size(); ++i) {
         StreamPlan without = streams;

@@ -41,7 +41,9 @@ StreamPlan streams_of(Planned& made, const std::vector<StepQueue>& queues,
   options.enable_mem_pattern = false;
   const auto pattern = plan_memory(made.allocation, {}, options);
   const std::vector<uint32_t> counts = {compute_streams, 1};
-  StreamPlan plan = plan_streams(made.execution, made.allocation, *pattern, queues, counts);
+  const auto assignment = assign_streams(made.execution, made.allocation, queues, counts);
+  EXPECT_THAT(assignment, IsOk());
+  StreamPlan plan = plan_streams(made.execution, made.allocation, *pattern, queues, *assignment);
   EXPECT_THAT(check_streams(made.execution, made.allocation, *pattern, queues, plan), IsOk());
   return plan;
 }
@@ -138,6 +140,37 @@ TEST(StreamPlan, GivesBranchesStreamsOfTheirOwn) {
   EXPECT_EQ(streams_of(made, queues, 1).streams.size(), 1U);
 }
 
+// Chains that would use each other's places in turn have memory of their own.
+TEST(StreamPlan, KeepsTheMemoryOfStreamsApart) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat));
+  for (const char* const name : {"a", "b"}) {
+    std::string last = "x";
+    for (int i = 0; i < 6; ++i) {
+      const std::string next = name + std::to_string(i);
+      builder.node("Exp", {last}, {next});
+      last = next;
+    }
+  }
+  builder.node("Sub", {"a5", "b5"}, {"y"}).output("y");
+  const Planned made = planned(builder);
+  const std::vector<StepQueue> queues(13, kDevice);
+  const std::vector<uint32_t> counts = {2};
+  const auto assignment = assign_streams(made.execution, made.allocation, queues, counts);
+  ASSERT_THAT(assignment, IsOk());
+  MemoryOptions options;
+  for (const bool apart : {false, true}) {
+    if (apart) options.step_groups = memory_groups(*assignment);
+    const auto pattern = plan_memory(made.allocation, {}, options);
+    ASSERT_THAT(pattern, IsOk());
+    EXPECT_THAT(check_memory(made.allocation, *pattern), IsOk());
+    const StreamPlan plan =
+        plan_streams(made.execution, made.allocation, *pattern, queues, *assignment);
+    EXPECT_EQ(waits_of(plan, 12).size(), apart ? 1U : 0U) << "or the chains have met before";
+    EXPECT_EQ(pattern->blocks[0].bytes > pattern->blocks[0].lower_bound, apart);
+  }
+}
+
 TEST(StreamPlan, MakesTheHostWaitForWhatAStepReadsWhileItIsEnqueued) {
   GraphBuilder builder = chain({"shape", "a"});
   Planned made = planned(builder);
@@ -159,7 +192,9 @@ TEST(StreamPlan, WaitsForTheFormerUsersOfAPlace) {
   ASSERT_EQ(pattern.offsets[made.id("a")], pattern.offsets[made.id("c")]);
   const std::vector<StepQueue> queues = {kDevice, kOut, kDevice, kOut};
   const std::vector<uint32_t> counts = {1};
-  StreamPlan plan = plan_streams(made.execution, made.allocation, pattern, queues, counts);
+  StreamPlan plan =
+      plan_streams(made.execution, made.allocation, pattern, queues,
+                   *assign_streams(made.execution, made.allocation, queues, counts));
   EXPECT_THAT(waits_of(plan, 2), ElementsAre(1));
   EXPECT_THAT(check_streams(made.execution, made.allocation, pattern, queues, plan), IsOk());
 
