@@ -123,9 +123,9 @@ Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
     if (location < options.alignments.size()) {
       alignment = std::max(alignment, options.alignments[location]);
     }
-    EPHOST_ASSIGN_OR_RETURN(MemoryBlock block,
-                            place_groups(contents, {.alignment = alignment,
-                                                    .search_work = options.search_work}));
+    EPHOST_ASSIGN_OR_RETURN(
+        MemoryBlock block,
+        place_groups(contents, {.alignment = alignment, .search_work = options.search_work}));
     block.location = location;
     pattern.blocks.push_back(block);
   }

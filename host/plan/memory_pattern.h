@@ -41,8 +41,8 @@ struct MemoryOptions {
   uint64_t search_work = kSessionSearchWork;  // as in PlacementOptions, for each location
   // By location, where it exceeds `alignment`; locations past the end use `alignment`.
   std::vector<uint64_t> alignments = {};
-  // By step; empty: all are 0. Buffers whose first steps are of different groups share no memory, so
-  // that steps which run at the same time do not wait for each other's places.
+  // By step; empty: all are 0. Buffers whose first steps are of different groups share no memory,
+  // so that steps which run at the same time do not wait for each other's places.
   std::vector<uint32_t> step_groups = {};
 };
 

@@ -259,8 +259,8 @@ constexpr void for_each_slot(Use use) {
 // or none.
 template <auto Member>
 inline constexpr bool kIsOfCaptures =
-    std::is_same_v<TableOf<Member>, eph_device_api> &&
-    kSlot<Member>.offset >= offsetof(eph_device_api, begin_capture);
+    std::is_same_v<TableOf<Member>, eph_device_api>&& kSlot<Member>.offset >=
+    offsetof(eph_device_api, begin_capture);
 template <auto Member>
 inline constexpr bool kIsOfStreams =
     std::is_same_v<TableOf<Member>, eph_device_api> && !kIsOfCaptures<Member> &&

@@ -36,11 +36,10 @@ class Copy : public HostOperator {
     EPHOST_ASSIGN_OR_RETURN(
         const eph_value* to,
         step.allocate(0, static_cast<ElementType>(from.element_type), {from.shape, from.rank}));
-    Status status =
-        step.stream() == nullptr
-            ? device_->copy(to_, to->data, from_, from.data, from.byte_size, value_)
-            : step.stream()->enqueue_copy(to_, to->data, from_, from.data, from.byte_size,
-                                          step.number(), value_);
+    Status status = step.stream() == nullptr
+                        ? device_->copy(to_, to->data, from_, from.data, from.byte_size, value_)
+                        : step.stream()->enqueue_copy(to_, to->data, from_, from.data,
+                                                      from.byte_size, step.number(), value_);
     if (status.ok()) return status;
     return std::move(status).with_context("running " + step.describe());
   }

@@ -53,7 +53,7 @@ class Program {
     DeviceConstants device_constants;
     ProgramStreams streams;
     bool captures_streams = false;  // whether steps may be captured and launched together
-    bool is_body = false;  // of a node, as opposed to the model's main graph
+    bool is_body = false;           // of a node, as opposed to the model's main graph
     // Receives the values that do not come out as planned; may be null; borrowed.
     ShapeContradictions* contradictions = nullptr;
   };
@@ -103,8 +103,8 @@ class Program {
   [[nodiscard]] bool has_streams() const { return !parts_.streams.plan.empty(); }
   [[nodiscard]] const ProgramStreams& streams() const { return parts_.streams; }
   [[nodiscard]] bool captures_streams() const { return parts_.captures_streams; }
-  [[nodiscard]] plan::StreamPlan plan_streams(const plan::MemoryPattern& pattern,
-                                              std::span<const std::optional<uint64_t>> sizes) const {
+  [[nodiscard]] plan::StreamPlan plan_streams(
+      const plan::MemoryPattern& pattern, std::span<const std::optional<uint64_t>> sizes) const {
     const ProgramStreams& streams = parts_.streams;
     return plan::plan_streams(parts_.execution, parts_.allocation, pattern, streams.queues,
                               streams.assignment, sizes);

@@ -1,4 +1,4 @@
-// What a program enqueues on streams of devices, and on which.
+// The streams of a program: the devices that its steps are enqueued on, and the plan for that.
 #pragma once
 
 #include <cstdint>

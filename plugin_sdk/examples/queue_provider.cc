@@ -7,7 +7,8 @@
 //               this file reads or writes it.
 //   streams     Computations and copies are tasks of a Queue, which it does one after the other. A
 //               point is the number of a task.
-//   failures    A task that throws fails its queue: all points after it, and all queues that wait for
+//   failures    A task that throws fails its queue: all points after it, and all queues that wait
+//   for
 //               one of them.
 #include <algorithm>
 #include <array>

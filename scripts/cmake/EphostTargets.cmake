@@ -131,7 +131,8 @@ endfunction()
 # programs link the checked variants of modules. SPINNING programs are about how threads of OpenMP wait, which
 # scripts/run_ctest.sh decides for all others. Programs are few and large, as each links most of the host: the folders
 # of a subject add their sources to one program. Sanitized programs start too slowly for a process by case: ctest runs a
-# few shards of each, without the cases of the filter UNSANITIZED, which take minutes there and show nothing more.
+# few shards of each, without the cases of the filter UNSANITIZED, which take minutes there and show nothing more; under
+# ThreadSanitizer those of sources that mention threads, and all with `ctest -C long`.
 function(ephost_add_test name)
   cmake_parse_arguments(arg "THREADED;CHECKED;SPINNING" "UNSANITIZED" "" ${ARGN})
   add_executable(${name})
@@ -154,17 +155,46 @@ function(ephost_add_test name)
   if(arg_SPINNING)
     list(APPEND properties ENVIRONMENT_MODIFICATION OMP_WAIT_POLICY=unset:)
   endif()
-  if(EPHOST_SANITIZE)
-    set(shards 6)
-    foreach(shard RANGE 1 ${shards})
-      math(EXPR index "${shard} - 1")
-      add_test(NAME ${name}/${shard}_of_${shards} COMMAND ${name} --gtest_brief=1 --gtest_filter=-${arg_UNSANITIZED})
-      set_tests_properties(${name}/${shard}_of_${shards} PROPERTIES TIMEOUT 1800 ${properties}
-        ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
-    endforeach()
+  if(EPHOST_SANITIZE STREQUAL "thread")
+    set(threaded $<JOIN:$<TARGET_PROPERTY:${name},EPHOST_THREADED_SUITES>,:>)
+    ephost_add_shards(${name}/threaded 3 "${threaded}" "${properties}" COMMAND ${name})
+    ephost_add_shards(${name} 6 "-${arg_UNSANITIZED}" "${properties}" COMMAND ${name} CONFIGURATIONS long)
+  elseif(EPHOST_SANITIZE)
+    ephost_add_shards(${name} 6 "-${arg_UNSANITIZED}" "${properties}" COMMAND ${name})
   else()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 ${properties})
   endif()
+endfunction()
+
+# ephost_add_shards(<name> <count> <filter> <properties> COMMAND program [CONFIGURATIONS configuration])
+# Runs the cases of a GoogleTest program in so many processes, beside each other.
+function(ephost_add_shards name shards filter properties)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "COMMAND;CONFIGURATIONS" "")
+  set(configurations)
+  if(arg_CONFIGURATIONS)
+    set(configurations CONFIGURATIONS ${arg_CONFIGURATIONS})
+  endif()
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}/${shard}_of_${shards} ${configurations}
+      COMMAND ${arg_COMMAND} --gtest_brief=1 "--gtest_filter=${filter}")
+    set_tests_properties(${name}/${shard}_of_${shards} PROPERTIES TIMEOUT 1800 ${properties}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
+# Adds the suites of a source that mentions threads to those that always run under ThreadSanitizer; the others do with
+# `ctest -C long`.
+function(ephost_note_threads name source)
+  get_filename_component(path ${source} ABSOLUTE)
+  file(STRINGS ${path} mentions REGEX "std::j?thread|std::async|ThreadPool|run_async|num_threads" LIMIT_COUNT 1)
+  if(NOT mentions)
+    return()
+  endif()
+  file(STRINGS ${path} cases REGEX "^(TEST|TEST_F|TEST_P)\\(")
+  list(TRANSFORM cases REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+).*" "*\\1.*")
+  list(REMOVE_DUPLICATES cases)
+  set_property(TARGET ${name} APPEND PROPERTY EPHOST_THREADED_SUITES ${cases})
 endfunction()
 
 # ephost_test_sources(<program> [SOURCES source ...] [DEPENDS module ...] [LIBRARIES library ...]
@@ -173,6 +203,11 @@ endfunction()
 function(ephost_test_sources name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS" ${ARGN})
   target_sources(${name} PRIVATE ${arg_SOURCES})
+  if(EPHOST_SANITIZE STREQUAL "thread")
+    foreach(source IN LISTS arg_SOURCES)
+      ephost_note_threads(${name} ${source})
+    endforeach()
+  endif()
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
   get_target_property(checked ${name} EPHOST_CHECKED)
   set(modules "")

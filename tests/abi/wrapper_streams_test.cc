@@ -112,7 +112,8 @@ class WrapperStreams : public ::testing::Test {
   void SetUp() override {
     failing.fails = false;
     const eph_provider_api& api = *ephost::test::get_api(eph_plugin_v1())->providers[0];
-    table_ = static_cast<const eph_device_api*>(api.get_extension(&api, EPH_STRING(EPH_EXT_DEVICE)));
+    table_ =
+        static_cast<const eph_device_api*>(api.get_extension(&api, EPH_STRING(EPH_EXT_DEVICE)));
     ASSERT_NE(table_, nullptr);
     const eph_device device = {sizeof(eph_device), EPH_STRING("one")};
     ASSERT_EQ(table_->open(table_, &host_, &device, &device_, &error_), EPH_OK);
@@ -152,9 +153,9 @@ TEST_F(WrapperStreams, EnqueueRecordAndWait) {
   };
   const std::array<Longer, 2> copies = {
       {{{sizeof(Longer), to, "1234", 1, 0, 4}}, {{sizeof(Longer), to + 4, "567", 1, 0, 4}}}};
-  EXPECT_EQ(table_->enqueue_copies(device_, stream_, &copies[0].known, sizeof(Longer), 2, 7,
-                                   &error_),
-            EPH_OK);
+  EXPECT_EQ(
+      table_->enqueue_copies(device_, stream_, &copies[0].known, sizeof(Longer), 2, 7, &error_),
+      EPH_OK);
   EXPECT_STREQ(to, "1234567");
   const eph_copy plain = {sizeof(eph_copy), to, "ab", 1, 0, 2};
   EXPECT_EQ(table_->enqueue_copies(device_, stream_, &plain, sizeof(plain), 1, 8, &error_), EPH_OK);

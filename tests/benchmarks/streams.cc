@@ -59,7 +59,8 @@ Case chain(int steps, nanoseconds kernel) {
 
 // Two chains side by side.
 Case branches(int steps, nanoseconds kernel) {
-  Case made{.inputs = {"x"}, .kernel = kernel, .ideal = (steps + 1) * kernel, .steps = 2 * steps + 1};
+  Case made{
+      .inputs = {"x"}, .kernel = kernel, .ideal = (steps + 1) * kernel, .steps = 2 * steps + 1};
   made.graph.input("x", kRow);
   const std::string a = add_chain(made.graph, "x", "a", steps);
   const std::string b = add_chain(made.graph, "x", "b", steps);
@@ -121,11 +122,11 @@ Result<double> measure(Case of, Variant variant, benchmark::State& state) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, Environment::create(places));
   SessionOptions options;
   options.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
-  options.append_execution_provider(
-      "timed", {{"enqueue", variant.enqueues ? "1" : "0"},
-                {"compute_streams", std::to_string(variant.compute_streams)},
-                {"kernel_ns", std::to_string(of.kernel.count())},
-                {"copy_ns", std::to_string(of.copy.count())}});
+  options.append_execution_provider("timed",
+                                    {{"enqueue", variant.enqueues ? "1" : "0"},
+                                     {"compute_streams", std::to_string(variant.compute_streams)},
+                                     {"kernel_ns", std::to_string(of.kernel.count())},
+                                     {"copy_ns", std::to_string(of.copy.count())}});
   options.add_config_entry("session.capture", variant.captures ? "auto" : "off");
   EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, model, options));
   return seconds_of_a_run(session, of, state);

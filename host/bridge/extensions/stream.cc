@@ -61,8 +61,7 @@ StreamWait Stream::wait_host(eph_point point, uint64_t timeout_ns) const {
   wait.status = call_slot({device_->provider_name(), "wait_host"}, "working on a stream",
                           device_->api().wait_host, device_->handle(), handle_, point, timeout_ns,
                           &wait.step);
-  wait.is_over =
-      timeout_ns == UINT64_MAX || wait.status.code() != StatusCode::kDeadlineExceeded;
+  wait.is_over = timeout_ns == UINT64_MAX || wait.status.code() != StatusCode::kDeadlineExceeded;
   return wait;
 }
 

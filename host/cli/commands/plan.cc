@@ -96,8 +96,8 @@ std::string waits_text(const PlannedStep& step) {
 }
 
 std::string steps_table(const GraphPlan& plan) {
-  const bool has_streams = std::ranges::any_of(
-      plan.steps, [](const PlannedStep& step) { return !step.stream.empty(); });
+  const bool has_streams =
+      std::ranges::any_of(plan.steps, [](const PlannedStep& step) { return !step.stream.empty(); });
   std::vector<Column> columns = {{"step", Align::kRight}, {"runs"}, {"on"}, {"outputs"}};
   if (has_streams) columns.insert(columns.end(), {{"stream"}, {"waits for"}});
   Table table(columns);

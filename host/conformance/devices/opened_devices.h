@@ -18,8 +18,8 @@ struct Memories {
   std::vector<bridge::DeviceMemory> all;
 };
 
-// Nothing where there are none, with a reason in the report; what is broken is a finding if the check
-// `judges` that.
+// Nothing where there are none, with a reason in the report; what is broken is a finding if the
+// check `judges` that.
 [[nodiscard]] std::optional<Memories> need_memories(const Subject& subject, Report& report,
                                                     bool judges);
 

@@ -185,8 +185,9 @@ void check_points(const Subject& subject, Report& report) {
       if (soon.is_over && !trial.take(soon.status, "reach every point that was recorded")) return;
       trial.wait_host(*stream, point);
       if (trial.is_sound() && got != given) {
-        return trial.fail("wait_host returned before the copies were done",
-                          "return when everything before the point has ended, and the host sees it");
+        return trial.fail(
+            "wait_host returned before the copies were done",
+            "return when everything before the point has ended, and the host sees it");
       }
       const auto reached = stream->query();
       if (!trial.take(reached.status(), "answer without waiting")) return;
@@ -209,8 +210,8 @@ void check_waits(const Subject& subject, Report& report) {
   for (const bridge::DeviceMemory& memory : found->all) {
     Trial trial(memory, report);
     std::vector<const Stream*> streams;
-    for (const int32_t purpose : {EPH_STREAM_COPY_IN, EPH_STREAM_COMPUTE, EPH_STREAM_COMPUTE,
-                                  EPH_STREAM_COPY_OUT}) {
+    for (const int32_t purpose :
+         {EPH_STREAM_COPY_IN, EPH_STREAM_COMPUTE, EPH_STREAM_COMPUTE, EPH_STREAM_COPY_OUT}) {
       if (trial.is_sound()) streams.push_back(trial.stream(purpose));
     }
     std::array<std::byte*, 2> blocks = {};

@@ -8,8 +8,8 @@ namespace {
 
 // Each group of checks, and the pieces that they run in processes of their own.
 constexpr std::span<const Check> (*kCheckLists[])() = {
-    &entry_point_checks, &library_checks,   &manifest_checks, &table_checks,  &call_checks,
-    &option_checks,      &extension_checks, &device_checks,   &memory_checks, &stream_checks,
+    &entry_point_checks, &library_checks,   &manifest_checks,  &table_checks,  &call_checks,
+    &option_checks,      &extension_checks, &device_checks,    &memory_checks, &stream_checks,
     &claim_checks,       &run_checks,       &lifecycle_checks, &context_checks};
 constexpr std::span<const Part> (*kPartLists[])() = {&entry_point_parts, &device_parts,
                                                      &claim_parts, &context_parts};

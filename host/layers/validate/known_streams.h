@@ -1,5 +1,5 @@
-// The streams that exist, with the devices that they belong to. A run whose computation enqueues its
-// work is looked at when that has ended. May be used by any thread.
+// The streams that exist, with the devices that they belong to. A run whose computation enqueues
+// its work is looked at when that has ended. May be used by any thread.
 #pragma once
 
 #include <ephost/ext/device.h>

@@ -74,15 +74,15 @@ class StreamCheck {
     for (const auto& [earlier, is_by_host] : streams_.waits_of(step)) {
       if (earlier >= step || streams_.stream_of[earlier] == kHostStream ||
           !streams_.is_recorded[earlier]) {
-        return {StatusCode::kFail, formatted("step {} waits for step {}, which has no point before",
-                                             step, earlier)};
+        return {StatusCode::kFail,
+                formatted("step {} waits for step {}, which has no point before", step, earlier)};
       }
       const uint32_t other = streams_.stream_of[earlier];
       const bool crosses = stream == kHostStream || streams_.streams[stream - 1].device !=
                                                         streams_.streams[other - 1].device;
       if (crosses && !is_by_host) {
-        return {StatusCode::kFail, formatted("step {} waits for step {}, which its stream cannot",
-                                             step, earlier)};
+        return {StatusCode::kFail,
+                formatted("step {} waits for step {}, which its stream cannot", step, earlier)};
       }
       note(is_by_host ? done_ : begins, earlier);
     }

@@ -60,8 +60,8 @@ namespace ephost::plan {
 // are recorded before; and no open buffer is given back while another stream may use it. Takes time
 // and memory quadratic in the number of steps. `sizes` as given to plan_memory.
 [[nodiscard]] Status check_streams(const ExecutionPlan& plan, const AllocationPlan& allocation,
-                                   const MemoryPattern& pattern,
-                                   std::span<const StepQueue> queues, const StreamPlan& streams,
+                                   const MemoryPattern& pattern, std::span<const StepQueue> queues,
+                                   const StreamPlan& streams,
                                    std::span<const std::optional<uint64_t>> sizes = {});
 
 // No two buffers that are alive at the same time overlap, offsets are aligned, and peak and lower

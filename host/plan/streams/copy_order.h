@@ -1,7 +1,8 @@
 // The place of copies in the order of steps. A value takes the place of an earlier one as soon as
-// that is dead in the plan's order; where a copy and a computation beside it are next to each other,
-// one would so wait for the other, although a device could do both at once. With some computations
-// in between they have places of their own, as with two buffers that are filled in turn.
+// that is dead in the plan's order; where a copy and a computation beside it are next to each
+// other, one would so wait for the other, although a device could do both at once. With some
+// computations in between they have places of their own, as with two buffers that are filled in
+// turn.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,8 @@ class StreamChooser {
       known.push_back(static_cast<uint32_t>(plan.streams.size()));
       return known.back();
     }
-    return *std::ranges::min_element(
-        known, {}, [&](uint32_t stream) { return tails_[stream - 1]; });
+    return *std::ranges::min_element(known, {},
+                                     [&](uint32_t stream) { return tails_[stream - 1]; });
   }
 
   std::span<const StepQueue> queues_;
@@ -142,9 +142,9 @@ class WaitFinder {
   const AllocationPlan& allocation_;
   std::span<const StepQueue> queues_;
   StreamPlan& plan_;
-  Clock host_;                // what the host knows to be done
-  std::vector<Clock> tails_;  // by stream, the host's left out: once its last step is done
-  std::vector<Clock> ends_;   // by step of a device: once it is done
+  Clock host_;                       // what the host knows to be done
+  std::vector<Clock> tails_;         // by stream, the host's left out: once its last step is done
+  std::vector<Clock> ends_;          // by step of a device: once it is done
   std::vector<uint32_t> producers_;  // by value, of the steps so far
 };
 

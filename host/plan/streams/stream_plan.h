@@ -1,11 +1,11 @@
 // The stream plan: on which stream of a device each step is enqueued, and where a stream, or the
-// host, waits for another one. Steps are enqueued in the plan's order by one thread; a step that the
-// host runs itself ends before the next one is enqueued.
+// host, waits for another one. Steps are enqueued in the plan's order by one thread; a step that
+// the host runs itself ends before the next one is enqueued.
 //
 // Waits are found with vector clocks: what is known to be done before a step begins, for each
 // stream, follows from the order of its own stream and from the waits so far. Only what a step
-// depends on and does not know to be done is waited for. The host waits in between where streams are
-// of different devices, and for what a step reads in host memory while it is enqueued.
+// depends on and does not know to be done is waited for. The host waits in between where streams
+// are of different devices, and for what a step reads in host memory while it is enqueued.
 #pragma once
 
 #include <ephost/status.h>
@@ -56,9 +56,9 @@ struct StreamWait {
 };
 
 struct StreamPlan : StreamAssignment {
-  std::vector<bool> is_recorded;       // by step: whether another stream, or the host, waits for it
-  std::vector<uint32_t> first_wait;    // by step, and one past the end: index into `waits`
-  std::vector<StreamWait> waits;       // the earlier steps that it waits for
+  std::vector<bool> is_recorded;     // by step: whether another stream, or the host, waits for it
+  std::vector<uint32_t> first_wait;  // by step, and one past the end: index into `waits`
+  std::vector<StreamWait> waits;     // the earlier steps that it waits for
   // By step and stream, streams of a step side by side, the host's left out: the host knows that
   // the steps of the stream before this number are done when the step has been enqueued.
   std::vector<uint32_t> host_knows;

@@ -8,15 +8,17 @@ namespace {
 
 // At most twice as many steps are enqueued on a stream: a run that is cancelled waits for them.
 constexpr uint32_t kMarkDistance = 256;
-// How often a wait looks whether the run was cancelled. The work that it waits for goes on, so that
-// this costs nothing but the look.
+// How often a wait looks whether the run was cancelled.
 constexpr uint64_t kLookNs = 5'000'000;
 
 int32_t purpose_of(plan::StreamPurpose purpose) {
   switch (purpose) {
-    case plan::StreamPurpose::kCopyIn: return EPH_STREAM_COPY_IN;
-    case plan::StreamPurpose::kCopyOut: return EPH_STREAM_COPY_OUT;
-    case plan::StreamPurpose::kCompute: break;
+    case plan::StreamPurpose::kCopyIn:
+      return EPH_STREAM_COPY_IN;
+    case plan::StreamPurpose::kCopyOut:
+      return EPH_STREAM_COPY_OUT;
+    case plan::StreamPurpose::kCompute:
+      break;
   }
   return EPH_STREAM_COMPUTE;
 }
@@ -39,9 +41,9 @@ Status FrameStreams::begin_run() {
     queue.enqueued = 0;
     queue.mark = 0;
     if (queue.stream != nullptr) continue;
-    EPHOST_ASSIGN_OR_RETURN(
-        queue.stream, bridge::Stream::create(program_.streams().devices[wanted.device],
-                                             purpose_of(wanted.purpose)));
+    EPHOST_ASSIGN_OR_RETURN(queue.stream,
+                            bridge::Stream::create(program_.streams().devices[wanted.device],
+                                                   purpose_of(wanted.purpose)));
   }
   return Status::ok_status();
 }

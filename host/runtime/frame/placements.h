@@ -10,8 +10,8 @@ namespace ephost::runtime {
 
 class Placement {
  public:
-  // The number for these operands: the last one if they are as they were then, else a new one. Never
-  // 0.
+  // The number for these operands: the last one if they are as they were then, else a new one.
+  // Never 0.
   uint64_t number(const eph_run& run);
 
  private:

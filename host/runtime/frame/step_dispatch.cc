@@ -163,8 +163,7 @@ Status StepDispatch::execute_range(CaptureRange& range, bridge::CallScope& scope
   if (!is_as_before) range.capture = nullptr;
   if (is_as_before && (range.capture != nullptr || capture(range, scope, lane))) {
     EPHOST_RETURN_IF_ERROR(streams_->begin_step(range.first));
-    EPHOST_RETURN_IF_ERROR(
-        range.capture->launch(*streams_->stream_of(range.first), range.first));
+    EPHOST_RETURN_IF_ERROR(range.capture->launch(*streams_->stream_of(range.first), range.first));
     return streams_->end_step(range.last);
   }
   for (uint32_t step = range.first; step <= range.last; ++step) {

@@ -73,8 +73,8 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
 
   Status execute_on_streams(bridge::CallScope& scope, bool followers_fit);
   Status execute_in_order(bridge::CallScope& scope, bool followers_fit);
-  // Runs the steps of a range: one by one, or captured; captures them where their operands are as in
-  // the run before.
+  // Runs the steps of a range: one by one, or captured; captures them where their operands are as
+  // in the run before.
   Status execute_range(CaptureRange& range, bridge::CallScope& scope, Lane& lane);
   // Whether what was captured can be launched.
   [[nodiscard]] bool capture(CaptureRange& range, bridge::CallScope& scope, Lane& lane);
@@ -102,9 +102,9 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
   std::vector<Call> calls_;                            // by step
   std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers
   std::unique_ptr<Lane[]> lanes_;
-  std::unique_ptr<ParallelExecutor> executor_;  // null: steps run one after the other
-  std::unique_ptr<FrameStreams> streams_;       // null: nothing is enqueued
-  std::vector<CaptureRange> ranges_;            // ascending
+  std::unique_ptr<ParallelExecutor> executor_;          // null: steps run one after the other
+  std::unique_ptr<FrameStreams> streams_;               // null: nothing is enqueued
+  std::vector<CaptureRange> ranges_;                    // ascending
   std::vector<std::unique_ptr<Placement>> placements_;  // by step; null for those that want none
 };
 

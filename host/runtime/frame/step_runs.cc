@@ -127,8 +127,8 @@ Status StepRuns::give(const StepRun& run, uint32_t index, const eph_value* value
   const bool is_object = values_.object(id) != nullptr;
   // An only output may be an input itself, if nothing else needs that.
   EPHOST_ASSIGN_OR_RETURN(Value made, builder(run).find(value, run.output_count == 1 && is_object));
-  // The host copies it now: the output's memory may be in use by what is enqueued, and the value may
-  // be an input that is yet to be made.
+  // The host copies it now: the output's memory may be in use by what is enqueued, and the value
+  // may be an input that is yet to be made.
   if (!is_object) EPHOST_RETURN_IF_ERROR(wait_for(run));
   EPHOST_RETURN_IF_ERROR(is_object ? outputs_.set_object(id, std::move(made))
                                    : outputs_.copy(id, view_of(made)));

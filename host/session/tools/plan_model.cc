@@ -98,9 +98,12 @@ class GraphReport {
         std::ranges::find(model_.locations, stream.device, &plan::Location::owner);
     std::string name(location->name, 0, location->name.find(':'));
     switch (stream.purpose) {
-      case plan::StreamPurpose::kCopyIn: return name + " copy in";
-      case plan::StreamPurpose::kCopyOut: return name + " copy out";
-      case plan::StreamPurpose::kCompute: break;
+      case plan::StreamPurpose::kCopyIn:
+        return name + " copy in";
+      case plan::StreamPurpose::kCopyOut:
+        return name + " copy out";
+      case plan::StreamPurpose::kCompute:
+        break;
     }
     return name + " compute " + std::to_string(stream.number);
   }

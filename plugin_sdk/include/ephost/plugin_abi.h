@@ -608,8 +608,8 @@ typedef struct eph_computation_info {
   uint64_t input_memory_count;
   const eph_slot_memory* output_memories;
   uint64_t output_memory_count;
-  /* Inputs whose elements compute does not read if they are constants, as it has kept them in a form
-   * of its own. The host does not copy them to a device: they may lie in any memory. */
+  /* Inputs whose elements compute does not read if they are constants, as it has kept them in a
+   * form of its own. The host does not copy them to a device: they may lie in any memory. */
   const uint32_t* unread_inputs;
   uint64_t unread_input_count;
 } eph_computation_info;

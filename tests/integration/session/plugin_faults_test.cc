@@ -139,6 +139,16 @@ std::vector<std::string> all_slots() {
   return names;
 }
 
+// Those that a session calls in its first run.
+std::vector<std::string> called_slots() {
+  std::vector<std::string> names = all_slots();
+  const std::set<std::string> others = {
+      "eph_device_api.query",       "eph_device_api.notify", "eph_device_api.begin_capture",
+      "eph_device_api.end_capture", "eph_device_api.launch", "eph_device_api.destroy_capture"};
+  std::erase_if(names, [&](const std::string& name) { return others.count(name) != 0; });
+  return names;
+}
+
 std::string slot_of(const std::string& place) { return place.substr(place.find('.') + 1); }
 
 class ThrowingSlotTest : public ::testing::TestWithParam<std::string> {};
@@ -152,7 +162,7 @@ TEST_P(ThrowingSlotTest, IsNamedWithItsProviderAndTheText) {
   EXPECT_THAT(errors, HasSubstr("threw an exception (thrown by a test)"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Slots, ThrowingSlotTest, ::testing::ValuesIn(all_slots()),
+INSTANTIATE_TEST_SUITE_P(Slots, ThrowingSlotTest, ::testing::ValuesIn(called_slots()),
                          [](const auto& slot) {
                            return std::regex_replace(slot.param, std::regex("\\."), "_");
                          });
@@ -183,7 +193,7 @@ TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
       std::smatch match;
       if (std::regex_search(line, match, std::regex("^(?:typedef )?struct (\\w+) \\{")))
         table = match[1];
-      if (std::regex_search(line, match, std::regex("^  .*\\(\\*(\\w+)\\)\\("))) {
+      if (std::regex_search(line, match, std::regex("^  \\S.*\\(\\*(\\w+)\\)\\("))) {
         if (of_the_host.count(table) == 0) found.insert(table + "." + match[1].str());
       }
     }

@@ -192,8 +192,7 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
 
     const std::vector<StepQueue> queues = random_queues(random, planned);
     const std::vector<uint32_t> counts = {static_cast<uint32_t>(1 + below(random, 4)), 1};
-    const auto assignment =
-        assign_streams(planned.execution, planned.allocation, queues, counts);
+    const auto assignment = assign_streams(planned.execution, planned.allocation, queues, counts);
     ASSERT_THAT(assignment, IsOk());
     MemoryOptions options;
     options.step_groups = memory_groups(*assignment);
@@ -202,9 +201,9 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
     ASSERT_THAT(check_memory(planned.allocation, *apart, sizes), IsOk()) << "seed " << seed;
     const StreamPlan streams =
         plan_streams(planned.execution, planned.allocation, *apart, queues, *assignment, sizes);
-    ASSERT_THAT(check_streams(planned.execution, planned.allocation, *apart, queues, streams,
-                              sizes),
-                IsOk())
+    ASSERT_THAT(
+        check_streams(planned.execution, planned.allocation, *apart, queues, streams, sizes),
+        IsOk())
         << "seed " << seed;
     for (const StreamWait& wait : streams.waits) {
       ++(wait.is_by_host ? tally.host_waits : tally.stream_waits);
@@ -236,8 +235,7 @@ TEST(PlanRandom, EveryWaitOfAStreamIsNeeded) {
     ASSERT_THAT(pattern, IsOk());
     const std::vector<StepQueue> queues = random_queues(random, planned);
     const std::vector<uint32_t> counts = {2, 1};
-    const auto assignment =
-        assign_streams(planned.execution, planned.allocation, queues, counts);
+    const auto assignment = assign_streams(planned.execution, planned.allocation, queues, counts);
     ASSERT_THAT(assignment, IsOk());
     const StreamPlan streams =
         plan_streams(planned.execution, planned.allocation, *pattern, queues, *assignment);

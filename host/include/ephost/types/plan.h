@@ -27,10 +27,11 @@ struct PlannedStep {
   uint64_t inner_values = 0;
   uint64_t inner_bytes = 0;
   uint64_t inner_live_bytes = 0;
-  // The device's stream that does its work, e.g. "npu compute 0"; empty: the host runs it to its end.
+  // The device's stream that does its work, e.g. "npu compute 0"; empty: the host runs it to its
+  // end.
   std::string stream;
-  // Earlier steps whose work ends before: on other streams of the device, and for the host, which
-  // goes on when it has.
+  // Earlier steps whose work ends before: those that the stream waits for, and those that the host
+  // waits for.
   std::vector<uint32_t> waits;
   std::vector<uint32_t> host_waits;
 };

@@ -30,16 +30,16 @@
  * When `copy` returns, the bytes have arrived. No memory is released while a call uses it.
  *
  * A device may have streams: queues of work that it does in order, beside the host and beside other
- * streams. A place in a stream is a point, a number that `record` gives: it is reached when all that
- * was enqueued before it is done. Points of a stream only grow and stay valid as long as the stream,
- * so that nothing has to be destroyed. The host creates streams for each concurrent run, enqueues
- * copies, and passes a stream to computations that state EPH_COMPUTATION_ENQUEUES; it makes one
- * stream wait for a point of another where they use the same memory, and waits itself only where it
- * reads. What is enqueued uses its memory until it is done: the host neither releases nor changes
- * that memory before.
+ * streams. A place in a stream is a point, a number that `record` gives: it is reached when all
+ * that was enqueued before it is done. Points of a stream only grow and stay valid as long as the
+ * stream, so that nothing has to be destroyed. The host creates streams for each concurrent run,
+ * enqueues copies, and passes a stream to computations that state EPH_COMPUTATION_ENQUEUES; it
+ * makes one stream wait for a point of another where they use the same memory, and waits itself
+ * only where it reads. What is enqueued uses its memory until it is done: the host neither releases
+ * nor changes that memory before.
  *
- * A failure travels with the stream. What failed, and everything enqueued later on that stream or on
- * a stream that waits for it, has failed: each of their points fails with the code of the first
+ * A failure travels with the stream. What failed, and everything enqueued later on that stream or
+ * on a stream that waits for it, has failed: each of their points fails with the code of the first
  * failure, and none is left waiting. What was enqueued after a failure need not run. A stream that
  * has failed stays so; the host destroys it, and creates another for later runs.
  *
@@ -170,8 +170,8 @@ struct eph_device_api {
 
   /* What is enqueued on `stream` from now on begins after `point` of `other`, another stream of the
    * device, is reached. Does not block. [optional] [owner] of `stream` */
-  int32_t (*wait)(eph_device_handle* device, eph_stream* stream, eph_stream* other,
-                  eph_point point, eph_error* error) EPH_NOEXCEPT;
+  int32_t (*wait)(eph_device_handle* device, eph_stream* stream, eph_stream* other, eph_point point,
+                  eph_error* error) EPH_NOEXCEPT;
 
   /* Gives the last point that was reached, 0 if none was, without waiting. [optional] [any] */
   int32_t (*query)(eph_device_handle* device, eph_stream* stream, eph_point* out_reached,

@@ -184,7 +184,6 @@ struct DeviceTable {
     });
   }
 
-
   static int32_t create_stream(eph_device_handle* handle, const eph_stream_config* config,
                                eph_stream** out, eph_error* error) noexcept {
     *out = nullptr;
@@ -251,12 +250,11 @@ struct DeviceTable {
     *out_capture = nullptr;
     return guard(error, [&] {
       auto& device = static_cast<CapturingDevice&>(Device::of(handle));
-      *out_capture =
-          release_made(device.end_capture(Stream::of(stream)), "end_capture")->handle();
+      *out_capture = release_made(device.end_capture(Stream::of(stream)), "end_capture")->handle();
     });
   }
-  static int32_t launch(eph_device_handle*, eph_stream* stream, eph_capture* capture,
-                        uint64_t step, eph_error* error) noexcept {
+  static int32_t launch(eph_device_handle*, eph_stream* stream, eph_capture* capture, uint64_t step,
+                        eph_error* error) noexcept {
     return guard(error, [&] { Capture::of(capture).launch(Stream::of(stream), step); });
   }
   static void destroy_capture(eph_device_handle*, eph_capture* capture) noexcept {

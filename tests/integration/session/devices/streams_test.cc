@@ -1,6 +1,7 @@
-// Sessions over devices with streams, which work as late as they may and in any order, or in threads
-// of their own. The simulated device checks with vector clocks that whatever is enqueued is ordered
-// after what it depends on (tests/fixtures/device/streams.h): a run with a wait too few fails.
+// Sessions over devices with streams, which work as late as they may and in any order, or in
+// threads of their own. The simulated device checks with vector clocks that whatever is enqueued is
+// ordered after what it depends on (tests/fixtures/device/streams.h): a run with a wait too few
+// fails.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -65,8 +66,8 @@ TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
                                         {"sram", random.in_sram},
                                         {"fuse", seed % 4 == 0 ? "1" : "0"},
                                         {"workspace_bytes", seed % 5 == 0 ? "100" : "0"}});
-    options.append_execution_provider(
-        "more_streams", {{"nodes", others}, {"seed", std::to_string(seed)}});
+    options.append_execution_provider("more_streams",
+                                      {{"nodes", others}, {"seed", std::to_string(seed)}});
     options.enable_mem_pattern(seed % 7 != 0).enable_mem_reuse(seed % 11 != 0);
     if (seed % 2 == 0) {
       options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(3);
@@ -90,8 +91,8 @@ TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
 
 TEST_P(Streams, NameTheStepOfALateFailure) {
   for (int step = 0; step < 4; ++step) {
-    Session session = session_of(
-        alternating(), {{"fail", "compute"}, {"successes", std::to_string(step)}});
+    Session session =
+        session_of(alternating(), {{"fail", "compute"}, {"successes", std::to_string(step)}});
     const auto outputs = session.run(Inputs{named_floats("x", {4}, kX)});
     const std::array<const char*, 4> names = {"Add node \"add\"", "Relu node \"relu\"",
                                               "Mul node \"mul\"", "Neg node \"neg\""};
@@ -103,8 +104,8 @@ TEST_P(Streams, NameTheStepOfALateFailure) {
 
 TEST_P(Streams, WorkAgainAfterAFailure) {
   {
-    Session session = session_of(
-        alternating(), {{"fail", "compute"}, {"successes", "5"}, {"failures", "2"}});
+    Session session =
+        session_of(alternating(), {{"fail", "compute"}, {"successes", "5"}, {"failures", "2"}});
     EXPECT_EQ(run(session, kX), kAlternating);
     for (int i = 0; i < 2; ++i) {
       EXPECT_FALSE(session.run(Inputs{named_floats("x", {4}, kX)}).ok());
@@ -162,9 +163,9 @@ TEST_P(Streams, EndWithTheirRunWhenItIsCancelled) {
   }
   builder.output(last);
   {
-    Session session = session_of(
-        test::with_type(builder.build(), last, float_type(graph::Shape{4})),
-        {{"kernel_us", "300"}});
+    Session session =
+        session_of(test::with_type(builder.build(), last, float_type(graph::Shape{4})),
+                   {{"kernel_us", "300"}});
     std::atomic<bool> is_cancelled{false};
     RunOptions options;
     options.cancelled = &is_cancelled;
@@ -244,8 +245,7 @@ TEST_P(Streams, EnqueueAnyNumberOfSteps) {
     last = next;
   }
   builder.output(last);
-  Session session =
-      session_of(test::with_type(builder.build(), last, float_type(graph::Shape{4})));
+  Session session = session_of(test::with_type(builder.build(), last, float_type(graph::Shape{4})));
   EXPECT_EQ(run(session, kX), kX);
 }
 

@@ -14,10 +14,10 @@ namespace {
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
 using test::IsOk;
-using testing::plan_graph;
-using testing::Planned;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::plan_graph;
+using testing::Planned;
 
 constexpr StepQueue kHost = {};
 constexpr StepQueue kDevice = {0, StreamPurpose::kCompute, false};
@@ -192,9 +192,8 @@ TEST(StreamPlan, WaitsForTheFormerUsersOfAPlace) {
   ASSERT_EQ(pattern.offsets[made.id("a")], pattern.offsets[made.id("c")]);
   const std::vector<StepQueue> queues = {kDevice, kOut, kDevice, kOut};
   const std::vector<uint32_t> counts = {1};
-  StreamPlan plan =
-      plan_streams(made.execution, made.allocation, pattern, queues,
-                   *assign_streams(made.execution, made.allocation, queues, counts));
+  StreamPlan plan = plan_streams(made.execution, made.allocation, pattern, queues,
+                                 *assign_streams(made.execution, made.allocation, queues, counts));
   EXPECT_THAT(waits_of(plan, 2), ElementsAre(1));
   EXPECT_THAT(check_streams(made.execution, made.allocation, pattern, queues, plan), IsOk());
 
@@ -245,8 +244,8 @@ TEST(CopyOrder, LeavesCopiesBeforeTheirReadersAndBehindTheirInputs) {
   builder.node("Exp", {"a"}, {"c"}).node("Exp", {"b"}, {"b@device"});
   builder.node("Sub", {"b@device", "c"}, {"y"}).output("y");
   const Planned made = planned(builder);
-  EXPECT_THAT(order_copies(made.execution, std::vector<StepQueue>{kDevice, kOut, kHost, kDevice,
-                                                                  kIn, kDevice}),
+  EXPECT_THAT(order_copies(made.execution,
+                           std::vector<StepQueue>{kDevice, kOut, kHost, kDevice, kIn, kDevice}),
               ElementsAre(0, 1, 2, 4, 3, 5));
 }
 

@@ -203,8 +203,9 @@ TEST(SessionConfig, ReadsTheOrderOfStepsAndTheNumberOfPatterns) {
 TEST(SessionConfig, ReadsWhetherStepsAreCaptured) {
   EXPECT_TRUE(read("session.capture", "auto")->captures_streams);
   EXPECT_FALSE(read("session.capture", "off")->captures_streams);
-  EXPECT_EQ(read("session.capture", "always").status().message(),
-            "configuration entry \"session.capture\" cannot be \"always\"; use \"auto\" or \"off\"");
+  EXPECT_EQ(
+      read("session.capture", "always").status().message(),
+      "configuration entry \"session.capture\" cannot be \"always\"; use \"auto\" or \"off\"");
 }
 
 TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
