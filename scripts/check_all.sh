@@ -29,7 +29,10 @@ run_part() {
   case $1 in
     tidy) scripts/tidy.sh ;;
     sources) scripts/check_sources.py ;;
-    dev | release | tsan) run_tests "$1" ;;
+    dev | release | tsan)
+      [ "$1" = tsan ] || export EPHOST_RANDOM_MODELS=2500  # of each kind of stream
+      run_tests "$1"
+      ;;
     asan) run_tests asan-ubsan asan-ubsan-strict ;;
     containers)
       run_tests checked-containers

@@ -87,9 +87,9 @@ class Queue : public eph::Stream {
     } else {
       changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over);
     }
-    if (done_ >= point) return true;
+    if (point != 0 && done_ >= point) return true;
     check();
-    return false;
+    return point == 0;
   }
 
   void notify(eph_point point, void (*done)(void* context, int32_t code), void* context) override {

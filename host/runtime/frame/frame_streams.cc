@@ -56,7 +56,8 @@ Status FrameStreams::begin_step(uint32_t step) {
     } else {
       Queue& queue = queue_of(step);
       queue.is_used = true;
-      EPHOST_RETURN_IF_ERROR(queue.stream->wait(*other.stream, points_[earlier]));
+      Status status = queue.stream->wait(*other.stream, points_[earlier]);
+      if (!status.ok()) return explain(*queue.stream, std::move(status));
     }
   }
   if (plan_->stream_of[step] != plan::kHostStream) queue_of(step).is_used = true;
@@ -67,23 +68,27 @@ Status FrameStreams::end_step(uint32_t step) {
   if (plan_->stream_of[step] == plan::kHostStream) return Status::ok_status();
   Queue& queue = queue_of(step);
   if (plan_->is_recorded[step]) {
-    EPHOST_ASSIGN_OR_RETURN(points_[step], queue.stream->record());
+    auto point = queue.stream->record();
+    if (!point.ok()) return explain(*queue.stream, std::move(point).status());
+    points_[step] = *point;
   }
   return ++queue.enqueued < kMarkDistance ? Status::ok_status() : limit(queue);
 }
 
 Status FrameStreams::limit(Queue& queue) {
   queue.enqueued = 0;
-  EPHOST_ASSIGN_OR_RETURN(const eph_point mark, queue.stream->record());
-  const eph_point before = std::exchange(queue.mark, mark);
+  auto mark = queue.stream->record();
+  if (!mark.ok()) return explain(*queue.stream, std::move(mark).status());
+  const eph_point before = std::exchange(queue.mark, *mark);
   return before == 0 ? Status::ok_status() : wait_for(queue, before);
 }
 
 Status FrameStreams::finish_step(uint32_t step) { return record_and_wait(queue_of(step)); }
 
 Status FrameStreams::record_and_wait(Queue& queue) {
-  EPHOST_ASSIGN_OR_RETURN(const eph_point point, queue.stream->record());
-  return wait_for(queue, point);
+  auto point = queue.stream->record();
+  if (!point.ok()) return explain(*queue.stream, std::move(point).status());
+  return wait_for(queue, *point);
 }
 
 Status FrameStreams::wait_for(Queue& queue, eph_point point) {
@@ -107,16 +112,28 @@ Status FrameStreams::failure(const bridge::Stream& stream, bridge::StreamWait wa
       std::move(wait.status).with_context("running " + program_.describe_step(wait.step)));
 }
 
+Status FrameStreams::explain(size_t step, Status status) const {
+  const bridge::Stream* const stream = stream_of(step);
+  return status.ok() || stream == nullptr ? status : explain(*stream, std::move(status));
+}
+
+Status FrameStreams::explain(const bridge::Stream& stream, Status status) const {
+  bridge::StreamWait wait = stream.wait_host(0, 0);
+  return wait.step < program_.steps().size() ? failure(stream, std::move(wait)) : status;
+}
+
 Status FrameStreams::end_run() {
   Status first;
   std::vector<Queue*> failed;
   for (const std::unique_ptr<Queue>& queue : known_) {
     if (!std::exchange(queue->is_used, false)) continue;
-    const Result<eph_point> point = queue->stream->record();
-    Status status = point.status();
+    auto point = queue->stream->record();
+    Status status;
     if (point.ok()) {
       bridge::StreamWait wait = queue->stream->wait_host(*point, UINT64_MAX);
-      status = wait.status.ok() ? wait.status : failure(*queue->stream, std::move(wait));
+      if (!wait.status.ok()) status = failure(*queue->stream, std::move(wait));
+    } else {
+      status = explain(*queue->stream, std::move(point).status());
     }
     if (status.ok()) continue;
     failed.push_back(queue.get());

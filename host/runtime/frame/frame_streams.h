@@ -35,6 +35,10 @@ class FrameStreams {
     return stream == plan::kHostStream ? nullptr : queues_[stream - 1]->stream.get();
   }
 
+  // What a call about a step came to: a stream that has failed before says so in any later call.
+  // Then it is the failure of the step that was enqueued.
+  [[nodiscard]] Status explain(size_t step, Status status) const;
+
   // The failure of a stream names the step that was enqueued.
   [[nodiscard]] Status begin_step(uint32_t step);
   [[nodiscard]] Status end_step(uint32_t step);
@@ -58,6 +62,7 @@ class FrameStreams {
   Status record_and_wait(Queue& queue);
   Status limit(Queue& queue);
   [[nodiscard]] Status failure(const bridge::Stream& stream, bridge::StreamWait wait) const;
+  [[nodiscard]] Status explain(const bridge::Stream& stream, Status status) const;
 
   const Program& program_;
   const StopSignal& stop_;

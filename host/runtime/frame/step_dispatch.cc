@@ -163,7 +163,8 @@ Status StepDispatch::execute_range(CaptureRange& range, bridge::CallScope& scope
   if (!is_as_before) range.capture = nullptr;
   if (is_as_before && (range.capture != nullptr || capture(range, scope, lane))) {
     EPHOST_RETURN_IF_ERROR(streams_->begin_step(range.first));
-    EPHOST_RETURN_IF_ERROR(range.capture->launch(*streams_->stream_of(range.first), range.first));
+    Status launched = range.capture->launch(*streams_->stream_of(range.first), range.first);
+    if (!launched.ok()) return streams_->explain(range.first, std::move(launched));
     return streams_->end_step(range.last);
   }
   for (uint32_t step = range.first; step <= range.last; ++step) {
@@ -215,9 +216,10 @@ Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
   if (streams_ != nullptr) {
     EPHOST_RETURN_IF_ERROR(streams_->begin_step(static_cast<uint32_t>(step)));
   }
-  EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
-                             ? compute(step, lane)
-                             : program_.host_operator(step)->run(*host_steps_[step]));
+  Status done = calls_[step].compute != nullptr
+                    ? compute(step, lane)
+                    : program_.host_operator(step)->run(*host_steps_[step]);
+  if (!done.ok()) return streams_ == nullptr ? done : streams_->explain(step, std::move(done));
   if (profiler != nullptr) record(step, *profiler, start);
   lane.scratch.end_step();
   EPHOST_RETURN_IF_ERROR(check_outputs(step));

@@ -181,7 +181,8 @@ struct eph_device_api {
    * long as it takes); EPH_DEADLINE_EXCEEDED if that time passes first. What the device wrote to
    * host memory before the point is visible to the caller then. After the failure of the stream,
    * *out_step is the `step` of what failed, EPH_NO_STEP if that is unknown, and nothing of what was
-   * enqueued before the point uses memory any more. [optional] [any] */
+   * enqueued before the point uses memory any more. With point 0 it waits for nothing, and tells
+   * whether the stream has failed. [optional] [any] */
   int32_t (*wait_host)(eph_device_handle* device, eph_stream* stream, eph_point point,
                        uint64_t timeout_ns, uint64_t* out_step, eph_error* error) EPH_NOEXCEPT;
 

@@ -224,8 +224,10 @@ TEST_P(DeviceSessions, RunsControlFlow) {
 }
 
 TEST_P(DeviceSessions, GivesTheSameBitsAsTheCpuForRandomModels) {
+  // Streams have more of their own (streams_test.cc).
+  const uint64_t models = kind_.provider == "device" ? 150 : 30;
   uint64_t copies = 0;
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < models; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     test::RandomDeviceModel random = test::random_device_model(seed);
     const std::string nodes = random.on_device;
@@ -264,7 +266,7 @@ TEST_P(DeviceSessions, GivesTheSameBitsAsTheCpuForRandomModels) {
       copies += counts.copies_in + counts.copies_out + counts.copies_within;
     }
   }
-  EXPECT_GT(copies, 2000U);
+  EXPECT_GT(copies, models * 13);
 }
 
 TEST_P(DeviceSessions, ShowsCopiesInTheProfile) {
