@@ -21,7 +21,8 @@ class StreamCheck {
         streams_(streams),
         count_(static_cast<uint32_t>(plan.steps.size())),
         order_(count_, std::vector<bool>(count_, false)),
-        done_(count_, false) {}
+        done_(count_, false),
+        last_(streams.streams.size(), kNoStep) {}
 
   Status find_order() {
     EPHOST_RETURN_IF_ERROR(check_lists());
@@ -88,7 +89,12 @@ class StreamCheck {
     }
     for (uint32_t earlier = 0; earlier < step; ++earlier) {
       if (done_[earlier]) begins[earlier] = true;
-      if (stream != kHostStream && streams_.stream_of[earlier] == stream) note(begins, earlier);
+    }
+    // The last step of its stream has begun after those before it there.
+    if (stream != kHostStream) {
+      uint32_t& last = last_[stream - 1];
+      if (last != kNoStep) note(begins, last);
+      last = step;
     }
     if (stream == kHostStream) note(done_, step);
     return Status::ok_status();
@@ -117,7 +123,8 @@ class StreamCheck {
   const StreamPlan& streams_;
   uint32_t count_;
   KnownOrder order_;
-  std::vector<bool> done_;  // what the host knows so far
+  std::vector<bool> done_;      // what the host knows so far
+  std::vector<uint32_t> last_;  // by stream, the host's left out: its last step so far
   std::vector<std::vector<bool>> known_after_;
 };
 
