@@ -35,7 +35,7 @@ Status check_dependencies(const ExecutionPlan& plan, const AllocationPlan& alloc
                           std::span<const std::optional<uint64_t>> sizes) {
   EPHOST_ASSIGN_OR_RETURN(const KnownOrder order,
                           order_of(dependencies, static_cast<uint32_t>(plan.steps.size())));
-  const Status status = StepUses(plan, allocation, pattern, sizes).check(order);
+  Status status = StepUses(plan, allocation, pattern, sizes).check(order);
   return status.ok() ? status : wrong(status.message());
 }
 

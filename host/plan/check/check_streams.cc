@@ -171,7 +171,7 @@ Status check_streams(const ExecutionPlan& plan, const AllocationPlan& allocation
                      const MemoryPattern& pattern, std::span<const StepQueue> queues,
                      const StreamPlan& streams, std::span<const std::optional<uint64_t>> sizes) {
   if (streams.empty()) return Status::ok_status();
-  const Status status = check_all(plan, allocation, pattern, queues, streams, sizes);
+  Status status = check_all(plan, allocation, pattern, queues, streams, sizes);
   if (status.ok()) return status;
   return {StatusCode::kFail, "the plan of streams is wrong: " + status.message()};
 }

@@ -114,12 +114,14 @@ Status FrameStreams::failure(const bridge::Stream& stream, bridge::StreamWait wa
 
 Status FrameStreams::explain(size_t step, Status status) const {
   const bridge::Stream* const stream = stream_of(step);
-  return status.ok() || stream == nullptr ? status : explain(*stream, std::move(status));
+  if (status.ok() || stream == nullptr) return status;
+  return explain(*stream, std::move(status));
 }
 
 Status FrameStreams::explain(const bridge::Stream& stream, Status status) const {
   bridge::StreamWait wait = stream.wait_host(0, 0);
-  return wait.step < program_.steps().size() ? failure(stream, std::move(wait)) : status;
+  if (wait.step < program_.steps().size()) return failure(stream, std::move(wait));
+  return status;
 }
 
 Status FrameStreams::end_run() {
