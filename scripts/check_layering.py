@@ -56,8 +56,8 @@ OWNERS = {
 }
 
 # Owner of a third-party header: folders that include it too, and that no other folder includes. The conformance kit
-# makes models and takes them apart; workers exchange messages.
-USERS = {"host/onnx_io": ("host/conformance/", "host/worker/")}
+# makes models and takes them apart, and reads profiles of runs; workers exchange messages.
+USERS = {"host/onnx_io": ("host/conformance/", "host/worker/"), "host/cli": ("host/conformance/",)}
 
 # Headers of host/ that may include a third-party header and be included everywhere: none of its types leaves a call.
 TRANSPARENT = {"host/base/format.h"}

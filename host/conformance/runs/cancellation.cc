@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/conformance/claims/asked.h"
 #include "host/conformance/runs/run_checks.h"
 #include "host/conformance/sessions/bench.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
+#include "host/conformance/sessions/step_times.h"
 #include "host/conformance/sessions/wide_models.h"
 
 namespace ephost::conformance {
@@ -57,20 +57,14 @@ Attempt cancel_after(Session& session, const Inputs& inputs, Milliseconds delay)
 struct Subjected {
   Sample sample;
   Session session;
-  Milliseconds whole{};     // of a run
-  uint64_t partitions = 0;  // that the provider compiles of the model
-
-  [[nodiscard]] Milliseconds computation() const {
-    return whole / static_cast<double>(std::max<uint64_t>(1, partitions));
-  }
+  Milliseconds whole{};  // of a run
+  StepTime longest;      // of the provider, where it matters
 };
 
 std::optional<Subjected> prepare_subjected(const Bench& bench, Sample sample) {
   Result<Session> session = bench.load(sample.model, bench.options());
   if (!session.ok() || bench.nodes_of(*session) == 0) return std::nullopt;
-  const Result<Asked> asked = ask(bench, sample.model, bench.options());
-  const uint64_t partitions = asked.ok() ? asked->prepared.partition_count() : 0;
-  Subjected made{std::move(sample), std::move(*session), Milliseconds(0), partitions};
+  Subjected made{std::move(sample), std::move(*session)};
   if (!made.session.run(made.sample.inputs.front()).ok()) return std::nullopt;
   const Clock::time_point begin = Clock::now();
   if (!made.session.run(made.sample.inputs.front()).ok()) return std::nullopt;
@@ -84,8 +78,13 @@ std::optional<Subjected> find_long(const Bench& bench) {
     for (int64_t rows = 256; rows <= kMostRows; rows *= 4) {
       const WideShape shape = {.rows = rows, .columns = kColumns, .repeats = 4};
       std::optional<Subjected> made = prepare_subjected(bench, sample_of(kind, shape));
-      if (!made || made->partitions == 0 || made->whole > kLongRun) break;
-      if (made->computation() >= kLongComputation) return made;
+      if (!made || made->whole > kLongRun) break;
+      if (made->whole < kLongComputation) continue;
+      const Result<StepTime> longest =
+          longest_step(bench, made->sample.model, made->sample.inputs.front());
+      if (!longest.ok()) break;
+      made->longest = *longest;
+      if (longest->length >= kLongComputation) return made;
     }
   }
   return std::nullopt;
@@ -99,21 +98,24 @@ std::optional<Subjected> find_any(const Bench& bench, Report& report) {
 }
 
 void judge_latency(Subjected& subjected, Report& report) {
+  const StepTime& longest = subjected.longest;
   // The least of several, as other processes may take the processor in any of them.
   Milliseconds least(std::numeric_limits<double>::infinity());
   for (int i = 0; i < 5; ++i) {
+    // After a run that ended early, the next one may take longer.
+    if (!subjected.session.run(subjected.sample.inputs.front()).ok()) return;
     const Attempt attempt = cancel_after(subjected.session, subjected.sample.inputs.front(),
-                                         0.1 * subjected.computation());
+                                         longest.begin + 0.1 * longest.length);
     if (attempt.was_cancelled) least = std::min(least, attempt.latency);
   }
-  report.note("long computation (ms)", subjected.computation().count());
+  report.note("long computation (ms)", longest.length.count());
   report.note("end after cancellation (ms)", least.count());
   // A computation that does not ask continues for nine tenths of its time.
-  const Milliseconds limit = 0.5 * subjected.computation();
+  const Milliseconds limit = 0.5 * longest.length;
   if (least <= limit) return;
   report.fail(
-      formatted("{}: a run of {:.0f} ms in {} computations {}", subjected.sample.name,
-                subjected.whole.count(), subjected.partitions,
+      formatted("{}: a run of {:.0f} ms with a computation of {:.0f} ms {}", subjected.sample.name,
+                subjected.whole.count(), longest.length.count(),
                 least.count() > subjected.whole.count()
                     ? std::string("runs to its end when it is cancelled")
                     : formatted("ends {:.0f} ms after it is cancelled", least.count())),

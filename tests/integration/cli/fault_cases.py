@@ -75,7 +75,7 @@ class CrashTest(FaultTest):
                   "eph_provider_api.get_kernels": "get_kernels of Scripted",
                   "eph_provider_api.get_capability": "get_capability of Scripted",
                   "eph_computation_api.create_state": "create_state of Scripted",
-                  "eph_device_api.copy": "copy of Scripted",
+                  "eph_device_api.enqueue_copies": "enqueue_copies of Scripted",
                   "eph_computation_api.release_state": "release_state of Scripted",
                   "eph_provider_api.destroy": "destroy of Scripted"}
         for place, text in places.items():
