@@ -43,8 +43,8 @@ void describe(ephost_session& session) {
              info.overridable_initializer_count);
   info.model_metadata = arena.record_of(of.metadata);
   uint64_t count = 0;
-  arena.list(std::vector<MemoryInfo>(of.inputs.size()), info.input_memory, count);
-  arena.list(std::vector<MemoryInfo>(of.outputs.size()), info.output_memory, count);
+  arena.list(of.input_memory(), info.input_memory, count);
+  arena.list(of.output_memory(), info.output_memory, count);
   info.host_node_count = of.host_node_count();
 }
 

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/api/handles.h"
@@ -10,7 +13,9 @@
 #include "host/base/format.h"
 #include "host/graph/types.h"
 #include "host/runtime/values/composite.h"
+#include "host/runtime/values/device_value.h"
 #include "host/runtime/values/sparse_tensor.h"
+#include "host/session/plugins/device_memories.h"
 #include "host/session/tools/value_file.h"
 
 namespace ephost::api {
@@ -50,6 +55,23 @@ ephost_status* create_tensor_with_data(int32_t element_type, const int64_t* shap
     if (release == nullptr) return value;
     return runtime::Value::share(type, shape_of(shape, rank), memory,
                                  std::shared_ptr<void>(context, release));
+  });
+}
+
+// Null is the host's.
+Result<std::optional<bridge::DeviceMemory>> memory_of(const ephost_memory_info* memory) {
+  if (memory == nullptr) return std::optional<bridge::DeviceMemory>();
+  EPHOST_RETURN_IF_ERROR(check_record(memory, "ephost_memory_info"));
+  return session::find_memory(detail::read_record<MemoryInfo>(*memory));
+}
+
+ephost_status* create_tensor_in(const ephost_memory_info* memory, int32_t element_type,
+                                const int64_t* shape, uint64_t rank, ephost_value** out_value) {
+  return create("creating a tensor", out_value, [&]() -> Result<runtime::Value> {
+    const auto type = static_cast<ElementType>(element_type);
+    EPHOST_ASSIGN_OR_RETURN(const auto device, memory_of(memory));
+    if (device) return runtime::allocate_on(*device, type, shape_of(shape, rank));
+    return runtime::ValueAccess::allocate_for_runs(type, shape_of(shape, rank));
   });
 }
 
@@ -131,8 +153,9 @@ void get_info(const ephost_value* value, ephost_value_info* out_info) {
       .rank = of.shape().size(),
       .element_count = of.element_count(),
       .data = has_bytes ? const_cast<std::byte*>(of.bytes().data()) : nullptr,
-      .byte_size = of.bytes().size(),
+      .byte_size = of.extent().size(),
       .part_count = of.parts().size(),
+      .device_data = of.memory() != nullptr ? of.extent().data() : nullptr,
   };
   copy_covered(info, *out_info);
 }
@@ -160,9 +183,41 @@ ephost_status* get_part(const ephost_value* value, uint64_t index, ephost_value*
   });
 }
 
-const ephost_memory_info* memory_info(const ephost_value* /*value*/) {
+ephost_status* copy_to(const ephost_value* value, const ephost_memory_info* memory,
+                       ephost_value** out_value) {
+  return create("copying a value", out_value, [&]() -> Result<runtime::Value> {
+    EPHOST_ASSIGN_OR_RETURN(const auto device, memory_of(memory));
+    if (device) return runtime::to_device(value->value, *device);
+    return runtime::copy_to_host(value->value);
+  });
+}
+
+ephost_status* copy_elements(const ephost_value* from, ephost_value* to) {
+  return guarded("copying a value", [&] { return runtime::copy_elements(from->value, to->value); });
+}
+
+// Records of the memories that any value lay in. There are few of them, and they are never freed.
+class MemoryRecords {
+ public:
+  const ephost_memory_info* find(const MemoryInfo& memory) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(known_, memory, &std::pair<MemoryInfo, Record>::first);
+    if (found != known_.end()) return found->second;
+    return known_.emplace_back(memory, arena_.record_of(memory)).second;
+  }
+
+ private:
+  using Record = const ephost_memory_info*;
+  std::mutex mutex_;
+  Arena arena_;
+  std::vector<std::pair<MemoryInfo, Record>> known_;
+};
+
+const ephost_memory_info* memory_info(const ephost_value* value) {
   static const ephost_memory_info host = {sizeof(host), "Cpu", "cpu", 0, EPHOST_MEMORY_DEFAULT};
-  return &host;
+  static MemoryRecords* const records = new MemoryRecords;
+  const bridge::DeviceMemory* const memory = value->value.memory();
+  return memory == nullptr ? &host : records->find(session::describe_memory(*memory));
 }
 
 // The names are literals.
@@ -208,6 +263,7 @@ const ephost_value_api kValueApi = {
     sizeof(ephost_value_api),
     create_tensor,
     create_tensor_with_data,
+    create_tensor_in,
     create_string_tensor,
     create_sequence,
     create_map,
@@ -219,6 +275,8 @@ const ephost_value_api kValueApi = {
     get_info,
     get_strings,
     get_part,
+    copy_to,
+    copy_elements,
     memory_info,
     element_type_name,
     element_bits,

@@ -36,10 +36,17 @@ class Copy : public HostOperator {
     EPHOST_ASSIGN_OR_RETURN(
         const eph_value* to,
         step.allocate(0, static_cast<ElementType>(from.element_type), {from.shape, from.rank}));
-    Status status = step.stream() == nullptr
-                        ? device_->copy(to_, to->data, from_, from.data, from.byte_size, value_)
-                        : step.stream()->enqueue_copy(to_, to->data, from_, from.data,
-                                                      from.byte_size, step.number(), value_);
+    // A graph input or output may lie on the device as well (device_ends.h).
+    if (from.data == to->data && from.memory == to->memory) return Status::ok_status();
+    const uint32_t from_memory =
+        from.memory != bridge::kHostMemory && from_ == bridge::kHostMemory ? to_ : from_;
+    const uint32_t to_memory =
+        to->memory != bridge::kHostMemory && to_ == bridge::kHostMemory ? from_ : to_;
+    Status status =
+        step.stream() == nullptr
+            ? device_->copy(to_memory, to->data, from_memory, from.data, from.byte_size, value_)
+            : step.stream()->enqueue_copy(to_memory, to->data, from_memory, from.data,
+                                          from.byte_size, step.number(), value_);
     if (status.ok()) return status;
     return std::move(status).with_context("running " + step.describe());
   }

@@ -88,6 +88,8 @@ class ScratchArena {
  public:
   // Null where memory runs out.
   [[nodiscard]] std::byte* take(uint64_t bytes);
+  // Whether the step has taken anything.
+  [[nodiscard]] bool is_used() const { return used_ != 0; }
   // Frees everything. If the step took several blocks, one of their total size replaces them, so
   // that the same step allocates nothing the next time.
   void end_step() {

@@ -28,6 +28,9 @@ Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(parts_.max_p
   for (graph::ValueId id = 0; id < parts_.graph->values.size(); ++id) {
     if (parts_.graph->values[id].outer != graph::kNoValue) captures_.push_back(id);
   }
+  if (!parts_.devices.empty() && !parts_.is_body) {
+    device_ends_ = find_device_ends(*parts_.graph, parts_.execution, parts_.allocation);
+  }
   if (parts_.threads > 1 && !has_streams()) prepare_parallel_steps();
 }
 

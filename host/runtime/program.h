@@ -19,6 +19,7 @@
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
 #include "host/plan/step_dependencies.h"
+#include "host/runtime/device_ends.h"
 #include "host/runtime/device_memory.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
@@ -148,6 +149,8 @@ class Program {
   // Location n is entry n-1; empty if all values are in host memory.
   [[nodiscard]] std::span<const DeviceLocation> devices() const { return parts_.devices; }
   [[nodiscard]] const DeviceConstants& device_constants() const { return parts_.device_constants; }
+  // Which inputs and outputs may lie in devices' memory; empty without devices.
+  [[nodiscard]] const DeviceEnds& device_ends() const { return device_ends_; }
   // The provider's number for the memory of a location.
   [[nodiscard]] uint32_t memory_at(uint32_t location) const {
     return location == plan::kHostLocation ? bridge::kHostMemory
@@ -174,6 +177,7 @@ class Program {
   Parts parts_;
   bool is_static_ = true;
   bool is_parallel_ = false;
+  DeviceEnds device_ends_;
   plan::StepDependencies dependencies_;
   std::vector<OpenBuffer> open_buffers_;
   std::vector<std::vector<uint32_t>> open_buffers_of_;  // by step

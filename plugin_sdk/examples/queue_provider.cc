@@ -282,7 +282,7 @@ class QueueProvider : public eph::Provider {
     for (const std::string_view known : {"Add", "Mul", "Relu"}) {
       if (op == known) return std::make_unique<Elementwise>(known);
     }
-    throw eph::Failure(EPH_NOT_IMPLEMENTED, "there is no such kernel");
+    throw eph::Failure(EPH_NOT_IMPLEMENTED, "the provider has kernels for Add, Mul and Relu only");
   }
 
  private:

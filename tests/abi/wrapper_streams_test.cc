@@ -30,7 +30,7 @@ class ImmediateStream : public eph::Stream {
   eph_point record() override { return ++recorded_; }
   void wait(eph::Stream& other, eph_point point) override {
     if (static_cast<ImmediateStream&>(other).recorded_ < point) {
-      throw eph::Failure(EPH_INVALID_ARGUMENT, "there is no such point");
+      throw eph::Failure(EPH_INVALID_ARGUMENT, "the point was not recorded");
     }
   }
   eph_point last_reached() override { return recorded_; }

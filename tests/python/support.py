@@ -16,8 +16,9 @@ import ephost
 TINY_MODELS = pathlib.Path(os.environ["EPHOST_TINY_MODELS"])
 
 
+FIXTURES = pathlib.Path(os.environ["EPHOST_FIXTURES"])
 # A plugin whose options say what its provider does (tests/fixtures/scripted).
-SCRIPTED = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "scripted" / "scripted.yaml"
+SCRIPTED = FIXTURES / "scripted" / "scripted.yaml"
 
 
 def tiny(name):

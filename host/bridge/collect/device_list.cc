@@ -109,6 +109,8 @@ Status DeviceCollector::try_add(const eph_device* given) {
   }
   EPHOST_RETURN_IF_ERROR(copy_metadata(adopted, site, device));
   device.type = adopted.type;
+  device.number =
+      static_cast<uint32_t>(std::ranges::count(devices_, device.type, &DeviceInfo::type));
   device.memory_bytes = adopted.memory_bytes;
   device.flags = adopted.flags;
   device.vendor_id = adopted.vendor_id;

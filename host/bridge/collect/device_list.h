@@ -20,6 +20,7 @@ namespace ephost::bridge {
 struct DeviceInfo {
   std::string id;  // not empty; unique among the devices of a list
   int32_t type = EPH_DEVICE_OTHER;
+  uint32_t number = 0;  // from 0, among the devices of its type in the list
   std::string name;
   std::string vendor;
   std::string architecture;

@@ -30,12 +30,19 @@ class OpenedDevice : public std::enable_shared_from_this<OpenedDevice> {
       plugin::log_failure(status);
       return std::shared_ptr<const Device>();
     }
-    ++users_;
-    return std::shared_ptr<const Device>(
-        device_.get(), [self = shared_from_this()](const Device*) { self->let_go(); });
+    return refer();
+  }
+  // Null if it is not open.
+  std::shared_ptr<const Device> get_if_open() {
+    const std::lock_guard lock(mutex_);
+    return device_ != nullptr ? refer() : nullptr;
   }
 
  private:
+  std::shared_ptr<const Device> refer() {
+    ++users_;
+    return {device_.get(), [self = shared_from_this()](const Device*) { self->let_go(); }};
+  }
   void let_go() {
     const std::lock_guard lock(mutex_);
     if (--users_ == 0) device_ = nullptr;
@@ -73,6 +80,14 @@ class OpenedDevices {
     std::shared_ptr<OpenedDevice> found = known.lock();
     if (found == nullptr || found == lost) known = found = std::make_shared<OpenedDevice>();
     return found;
+  }
+  std::vector<std::shared_ptr<OpenedDevice>> all() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<OpenedDevice>> all;
+    for (const auto& [key, known] : devices_) {
+      if (auto entry = known.lock()) all.push_back(std::move(entry));
+    }
+    return all;
   }
 
  private:
@@ -137,7 +152,7 @@ Result<std::unique_ptr<Device>> Device::create(std::shared_ptr<const plugin::Loa
                                                const eph_device_api& api,
                                                std::unique_ptr<HostServices> services,
                                                const DeviceInfo& info) {
-  std::unique_ptr<Device> made(new Device(std::move(plugin), std::move(services)));
+  std::unique_ptr<Device> made(new Device(std::move(plugin), std::move(services), info));
   made->api_ = api;
   const AbiDevices devices({&info, 1});
   const auto attempt = [&] { return formatted("opening device {}", quote(info.id)); };
@@ -242,6 +257,17 @@ Status Device::copy(uint32_t to_memory, void* to, uint32_t from_memory, const vo
   };
   return call_slot({provider_name(), "copy", what}, attempt, api_.copy, handle_, &copy,
                    uint64_t{sizeof(copy)}, uint64_t{1});
+}
+
+std::vector<DeviceMemory> open_memories() {
+  std::vector<DeviceMemory> memories;
+  for (const std::shared_ptr<OpenedDevice>& entry : opened_devices().all()) {
+    const std::shared_ptr<const Device> device = entry->get_if_open();
+    for (uint32_t i = 0; device != nullptr && i < device->memories().size(); ++i) {
+      memories.push_back({device, i + 1});
+    }
+  }
+  return memories;
 }
 
 Result<DeviceBlock> DeviceBlock::allocate(const DeviceMemory& memory, uint64_t size,

@@ -44,6 +44,8 @@ class Device {
 
   [[nodiscard]] eph_device_handle* handle() const { return handle_; }
   [[nodiscard]] const std::string& provider_name() const { return plugin_->manifest.provider; }
+  [[nodiscard]] const std::string& short_name() const { return plugin_->manifest.name; }
+  [[nodiscard]] const DeviceInfo& info() const { return info_; }
 
   // Memory n is entry n-1. The functions below take numbers of memories that exist.
   [[nodiscard]] const std::vector<MemoryInfo>& memories() const { return memories_; }
@@ -68,8 +70,9 @@ class Device {
  private:
   friend class OpenedDevice;
 
-  Device(std::shared_ptr<const plugin::LoadedPlugin> plugin, std::unique_ptr<HostServices> services)
-      : plugin_(std::move(plugin)), services_(std::move(services)) {}
+  Device(std::shared_ptr<const plugin::LoadedPlugin> plugin, std::unique_ptr<HostServices> services,
+         DeviceInfo info)
+      : plugin_(std::move(plugin)), services_(std::move(services)), info_(std::move(info)) {}
   // `table` is the plugin's own, `api` what was adopted of it.
   static Result<std::unique_ptr<Device>> create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
                                                 const eph_device_api* table,
@@ -82,6 +85,7 @@ class Device {
 
   const std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   const std::unique_ptr<HostServices> services_;
+  const DeviceInfo info_;
   eph_device_api api_ = {};
   eph_device_handle* handle_ = nullptr;
   std::vector<MemoryInfo> memories_;
@@ -93,7 +97,11 @@ struct DeviceMemory {
   uint32_t number = 1;  // the device's own for it
 
   [[nodiscard]] const MemoryInfo& info() const { return device->memories()[number - 1]; }
+  friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
+
+// The memories of all devices that this process has open, of any session.
+[[nodiscard]] std::vector<DeviceMemory> open_memories();
 
 // A block of a device's memory. Keeps the device open until the block is released.
 class DeviceBlock {

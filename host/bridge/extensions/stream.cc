@@ -61,7 +61,12 @@ StreamWait Stream::wait_host(eph_point point, uint64_t timeout_ns) const {
   wait.status = call_slot({device_->provider_name(), "wait_host"}, "working on a stream",
                           device_->api().wait_host, device_->handle(), handle_, point, timeout_ns,
                           &wait.step);
-  wait.is_over = timeout_ns == UINT64_MAX || wait.status.code() != StatusCode::kDeadlineExceeded;
+  const bool is_timed = point != 0 && timeout_ns != UINT64_MAX;
+  if (!is_timed || wait.status.code() != StatusCode::kDeadlineExceeded) return wait;
+  // The stream itself may have failed with this code.
+  StreamWait failure = wait_host(0, 0);
+  if (!failure.status.ok()) return failure;
+  wait.is_over = false;
   return wait;
 }
 

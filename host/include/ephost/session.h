@@ -51,14 +51,10 @@ class IoBinding {
   }
 
   // Lets the host allocate an output, in that memory, where it was bound to the caller's before;
-  // the next run makes a new value. INVALID_ARGUMENT for memory that is not the host's. As ONNX
-  // Runtime's BindOutputToDevice.
+  // the next run makes a new value. The memory is named as for Value::allocate; only tensors lie on
+  // devices. As ONNX Runtime's BindOutputToDevice.
   [[nodiscard]] Status bind_output(const std::string& name, const MemoryInfo& memory) {
-    auto given = detail::sized<ephost_memory_info>();
-    given.name = memory.name.c_str();
-    given.device_type = memory.device_type.c_str();
-    given.device_id = memory.device_id;
-    given.memory_type = static_cast<int32_t>(memory.memory_type);
+    const ephost_memory_info given = detail::record_of(memory);
     return detail::take_status(
         detail::api().session->bind_output_to_memory(handle(), name.c_str(), &given));
   }
@@ -129,8 +125,9 @@ class Session {
   [[nodiscard]] const std::vector<ValueDescription>& overridable_initializers() const {
     return info_->overridable_initializers;
   }
-  // Which memory each input is expected in, and each output comes out in. As ONNX Runtime's
-  // GetMemoryInfoForInputs and GetMemoryInfoForOutputs.
+  // In which memory each input is passed on, and each output made, without a copy. Any other memory
+  // does as well: the host copies. Outputs that are not bound come out in host memory. As ONNX
+  // Runtime's GetMemoryInfoForInputs and GetMemoryInfoForOutputs.
   [[nodiscard]] const std::vector<MemoryInfo>& memory_info_for_inputs() const {
     return info_->input_memory;
   }

@@ -20,6 +20,20 @@
 #include <vector>
 
 namespace ephost {
+namespace detail {
+
+// Borrows the texts.
+inline ephost_memory_info record_of(const MemoryInfo& memory) {
+  auto record = sized<ephost_memory_info>();
+  record.name = memory.name.c_str();
+  record.device_type = memory.device_type.c_str();
+  record.device_id = memory.device_id;
+  record.memory_type = static_cast<int32_t>(memory.memory_type);
+  return record;
+}
+
+}  // namespace detail
+
 inline namespace v1 {
 
 struct SparseTensor;
@@ -50,6 +64,24 @@ class Value {
   }
   static Result<Value> allocate(ElementType type, std::initializer_list<int64_t> shape) {
     return allocate(type, Shape(shape.begin(), shape.size()));
+  }
+
+  // A tensor in that memory: of the host, as above, or of a device that the process has open, as
+  // sessions have those of their providers. On a device the elements are undefined. Name the memory
+  // as Session::memory_info_for_inputs does; its own name without the provider's will do if no
+  // other provider has such a device, and no name stands for the device's first memory. Devices do
+  // not hold strings. INVALID_ARGUMENT if no open device has the memory, or several have.
+  static Result<Value> allocate(const MemoryInfo& memory, ElementType type,
+                                std::span<const int64_t> shape) {
+    const ephost_memory_info given = detail::record_of(memory);
+    return make([&](ephost_value** value) {
+      return detail::api().value->create_tensor_in(&given, static_cast<int32_t>(type), shape.data(),
+                                                   shape.size(), value);
+    });
+  }
+  static Result<Value> allocate(const MemoryInfo& memory, ElementType type,
+                                std::initializer_list<int64_t> shape) {
+    return allocate(memory, type, Shape(shape.begin(), shape.size()));
   }
 
   // A tensor over the caller's memory, which must outlive it and hold exactly the shape's bytes
@@ -180,6 +212,8 @@ class Value {
   }
   // The elements of a tensor; 0 otherwise.
   [[nodiscard]] uint64_t element_count() const { return info().element_count; }
+  // The size of a tensor of numbers, in whichever memory it lies; 0 otherwise.
+  [[nodiscard]] uint64_t byte_size() const { return info().byte_size; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return memory(); }
   [[nodiscard]] std::span<std::byte> mutable_bytes() { return memory(); }
   // The elements of a tensor of strings; empty otherwise.
@@ -194,9 +228,27 @@ class Value {
     return strings;
   }
 
-  // Which memory the value lies in, or would if it had elements.
+  // Which memory the value lies in, or would if it had elements. One in the memory of a device
+  // keeps the device open, may be used by any session that has the device, and has no `bytes`.
   [[nodiscard]] MemoryInfo memory_info() const {
     return detail::read_record<MemoryInfo>(*detail::api().value->memory_info(handle()));
+  }
+  // What the plugin calls the address of the elements in the memory of its device; null for a value
+  // in host memory.
+  [[nodiscard]] void* device_data() const { return info().device_data; }
+
+  // A copy in that memory, which is named as for `allocate`. Values other than tensors of numbers
+  // are in host memory, and are shared.
+  [[nodiscard]] Result<Value> copy_to(const MemoryInfo& memory) const {
+    const ephost_memory_info given = detail::record_of(memory);
+    return make([&](ephost_value** value) {
+      return detail::api().value->copy_to(handle(), &given, value);
+    });
+  }
+  // Copies all elements of a tensor of the same type and shape, which is INVALID_ARGUMENT
+  // otherwise, from any memory. As ONNX Runtime's CopyTensors.
+  [[nodiscard]] Status copy_from(const Value& from) {
+    return detail::take_status(detail::api().value->copy_elements(from.handle(), handle_.get()));
   }
 
   // The elements; empty unless T is the element type.
@@ -245,11 +297,14 @@ class Value {
   }
   [[nodiscard]] std::span<std::byte> memory() const {
     const ephost_value_info of = info();
+    if (of.data == nullptr) return {};
     return {static_cast<std::byte*>(of.data), of.byte_size};
   }
   [[nodiscard]] std::span<std::byte> memory_of(ElementType type) const {
     const ephost_value_info of = info();
-    if (of.kind != EPHOST_KIND_TENSOR || of.element_type != static_cast<int32_t>(type)) return {};
+    const bool has_elements = of.kind == EPHOST_KIND_TENSOR && of.data != nullptr &&
+                              of.element_type == static_cast<int32_t>(type);
+    if (!has_elements) return {};
     return {static_cast<std::byte*>(of.data), of.byte_size};
   }
 

@@ -50,7 +50,7 @@ struct StreamAssignment {
 
 // A step waits for an earlier one of another stream: its stream does, or the host before it
 // enqueues the step.
-struct StreamWait {
+struct PlannedWait {
   uint32_t step = kNoStep;
   bool is_by_host = false;
 };
@@ -58,7 +58,7 @@ struct StreamWait {
 struct StreamPlan : StreamAssignment {
   std::vector<bool> is_recorded;     // by step: whether another stream, or the host, waits for it
   std::vector<uint32_t> first_wait;  // by step, and one past the end: index into `waits`
-  std::vector<StreamWait> waits;     // the earlier steps that it waits for
+  std::vector<PlannedWait> waits;    // the earlier steps that it waits for
   // By step and stream, streams of a step side by side, the host's left out: the host knows that
   // the steps of the stream before this number are done when the step has been enqueued.
   std::vector<uint32_t> host_knows;
@@ -69,7 +69,7 @@ struct StreamPlan : StreamAssignment {
   std::vector<std::vector<ValueId>> releases;
 
   [[nodiscard]] bool empty() const { return streams.empty(); }
-  [[nodiscard]] std::span<const StreamWait> waits_of(uint32_t step) const {
+  [[nodiscard]] std::span<const PlannedWait> waits_of(uint32_t step) const {
     return {waits.data() + first_wait[step], first_wait[step + 1] - first_wait[step]};
   }
   // Whether the host knows that `user` is done once `step` has been enqueued.

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _dtypes, _ephost, _values
 from ._errors import invalid_argument
-from ._devices import OrtDevice, require_cpu
+from ._devices import OrtDevice, memory_of, require_cpu
 from ._ortvalue import OrtValue, OrtValueVector
 
 
@@ -37,10 +37,8 @@ class IOBinding:
     def bind_output(self, name: str, device_type: str | OrtDevice = "cpu", device_id: int = 0, element_type: Any = None,
                     shape: Sequence[int] | None = None, buffer_ptr: int | None = None) -> None:
         """Binds memory at an address, or lets the host allocate the output in the memory of a device."""
-        if isinstance(device_type, OrtDevice):
-            device_type, device_id = device_type._type, device_type.device_id()
         if buffer_ptr is None:
-            self._binding.bind_output_to_memory(name, device_type, device_id)
+            self._binding.bind_output_to_memory(name, *memory_of(device_type, device_id))
             self._bound[name] = None
             return
         if element_type is None or shape is None:
@@ -58,10 +56,10 @@ class IOBinding:
         self._bound[name] = None
 
     def synchronize_inputs(self) -> None:
-        """Has nothing to wait for: inputs lie in host memory."""
+        """Has nothing to wait for: copies to a device are over when they return."""
 
     def synchronize_outputs(self) -> None:
-        """Has nothing to wait for: outputs lie in host memory."""
+        """Has nothing to wait for: outputs are there when a run returns."""
 
     def get_outputs(self) -> list[OrtValue]:
         """The outputs of the last run, in the order in which they were bound; if none was bound, in the model's."""

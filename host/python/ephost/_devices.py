@@ -1,4 +1,4 @@
-"""OrtDevice and OrtMemoryInfo: places where values lie. Inputs and outputs of runs lie in host memory."""
+"""OrtDevice and OrtMemoryInfo: places where values lie, the host's memory or that of a device which a session has."""
 from __future__ import annotations
 
 import enum
@@ -103,13 +103,29 @@ class OrtDevice:
         return f"OrtDevice({self._type!r}, {self._id})"
 
 
-def require_cpu(device_type: str | OrtDevice, device_id: int = 0) -> None:
-    """Values can be made in host memory only."""
+# onnxruntime's types of devices by the name of a vendor's interface.
+_HOST_TYPES = {"cuda": "gpu", "dml": "gpu", "webgpu": "gpu", "cann": "npu"}
+
+
+def memory_of(device_type: str | OrtDevice, device_id: int = 0) -> tuple[str, str, int]:
+    """The name of the memory, type and number of a device, as the host knows them. A device's first memory has no
+    name."""
     if isinstance(device_type, OrtDevice):
         device_type, device_id = device_type._type, device_type._id
-    if (device_type.lower(), device_id) != ("cpu", 0):
-        raise invalid_argument(f"values lie in host memory, the device \"cpu\" 0, and not in that of \"{device_type}\" "
-                               f"{device_id}: the host copies what a device computes")
+    kind = device_type.lower()
+    return ("Cpu" if (kind, device_id) == ("cpu", 0) else "", _HOST_TYPES.get(kind, kind), device_id)
+
+
+def is_host(memory: tuple[str, str, int]) -> bool:
+    return memory == ("Cpu", "cpu", 0)
+
+
+def require_cpu(device_type: str | OrtDevice, device_id: int = 0) -> None:
+    """Addresses are those of the program."""
+    name, kind, number = memory_of(device_type, device_id)
+    if not is_host((name, kind, number)):
+        raise invalid_argument(f"an address in the memory of \"{kind}\" {number} cannot be bound; bind an OrtValue that "
+                               "lies there")
 
 
 class OrtMemoryInfo:

@@ -6,13 +6,14 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _dtypes, _ephost, _values
-from ._devices import OrtDevice, require_cpu
+from ._devices import OrtDevice, is_host, memory_of
 from ._enums import OrtSparseFormat, ValueKind
 from ._errors import invalid_argument
 
 
 class OrtValue:
-    """A tensor, a sequence, a map, or nothing, in memory that numpy and DLPack share with it."""
+    """A tensor, a sequence, a map, or nothing, in memory that numpy and DLPack share with it; or a tensor in the memory
+    of a device, of which numpy gets a copy."""
 
     __slots__ = ("_ephost_value", "_sparse", "_writable", "__weakref__")
 
@@ -33,10 +34,12 @@ class OrtValue:
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str | OrtDevice = "cpu", device_id: int = 0,
                             vendor_id: int = -1) -> OrtValue:
-        """Shares the memory of an array that is row-major, and copies others. Over a read-only one it is so too."""
-        require_cpu(device_type, device_id)
+        """Shares the memory of an array that is row-major, and copies others. Over a read-only one it is so too. Or a
+        copy in the memory of a device that a session has."""
         array = np.asarray(numpy_obj)
-        return OrtValue._over(array, _values.of_array(array))
+        value = _values.of_array(array)
+        memory = memory_of(device_type, device_id)
+        return OrtValue._over(array, value) if is_host(memory) else OrtValue(value.copy_to(*memory))
 
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data: np.ndarray, onnx_element_type: int) -> OrtValue:
@@ -48,9 +51,11 @@ class OrtValue:
     @staticmethod
     def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any = np.float32, device_type: str = "cpu",
                                      device_id: int = 0, vendor_id: int = -1) -> OrtValue:
-        """A tensor of zeros."""
-        require_cpu(device_type, device_id)
-        return OrtValue(_ephost.Value.allocate(_dtypes.element_type(element_type), [int(extent) for extent in shape]))
+        """A tensor of zeros; on a device that a session has, of whatever lies there."""
+        number, extents = _dtypes.element_type(element_type), [int(extent) for extent in shape]
+        memory = memory_of(device_type, device_id)
+        return OrtValue(_ephost.Value.allocate(number, extents) if is_host(memory) else
+                        _ephost.Value.allocate_in(*memory, number, extents))
 
     @staticmethod
     def ort_value_from_sparse_tensor(sparse_tensor: SparseTensor) -> OrtValue:
@@ -111,7 +116,8 @@ class OrtValue:
         return self._ephost_value.address
 
     def device_name(self) -> str:
-        return "cpu"
+        """The type of the device in whose memory it lies, "cpu" for the host's."""
+        return self._ephost_value.memory.device_type
 
     def shape(self) -> list[int]:
         return self._ephost_value.shape

@@ -145,6 +145,7 @@ py::array array_over(Value value, const py::dtype& dtype, std::vector<py::ssize_
 }
 
 py::object object_of(Value value) {
+  if (value.device_data() != nullptr) value = value_of(value.copy_to(MemoryInfo::cpu()));
   if (value.kind() != ValueKind::kTensor) return values_module().attr("object_of")(value);
   const ElementType type = value.element_type();
   if (!has_dtype(type)) return values_module().attr("object_of")(value);

@@ -146,6 +146,10 @@ py::capsule dlpack_of(Value value) {
         refuse("the value has no DLPack form: it is not a dense tensor of numbers that "
                "take whole bytes; use numpy()"));
   }
+  if (value.device_data() != nullptr) {
+    raise_if_failed(
+        refuse("the tensor lies in the memory of a device; share the copy that numpy() makes"));
+  }
   auto given = std::make_unique<GivenTensor>();
   const std::span<const int64_t> shape = value.shape();
   given->shape.assign(shape.begin(), shape.end());

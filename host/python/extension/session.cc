@@ -295,14 +295,12 @@ void bind_binding(py::module_& module) {
           py::arg("name"), py::arg("value"))
       .def(
           "bind_output_to_memory",
-          [](Self& self, const std::string& name, const std::string& device_type, int device_id) {
-            MemoryInfo memory;
-            if (device_type != "cpu") memory.name = device_type;
-            memory.device_type = device_type;
-            memory.device_id = device_id;
-            raise_if_failed(self.unused().bind_output(name, memory));
+          [](Self& self, const std::string& name, const std::string& memory,
+             const std::string& device_type, int device_id) {
+            raise_if_failed(self.unused().bind_output(
+                name, {.name = memory, .device_type = device_type, .device_id = device_id}));
           },
-          py::arg("name"), py::arg("device_type"), py::arg("device_id"))
+          py::arg("name"), py::arg("memory"), py::arg("device_type"), py::arg("device_id"))
       .def("clear_inputs", [](Self& self) { self.unused().clear_bound_inputs(); })
       .def("clear_outputs", [](Self& self) { self.unused().clear_bound_outputs(); })
       .def("outputs", [](Self& self) { return self.unused().outputs(); })

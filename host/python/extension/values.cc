@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +54,22 @@ Value of_sparse(int format, const Shape& shape, const Value& values, std::vector
                                     .outer_indices = std::move(outer_indices)}));
 }
 
+MemoryInfo memory_of(const std::string& name, const std::string& device_type, int device_id) {
+  return {.name = name, .device_type = device_type, .device_id = device_id};
+}
+
+// A tensor in the memory of a device.
+Value allocate_in(const std::string& name, const std::string& device_type, int device_id, int type,
+                  const Shape& shape) {
+  return value_of(Value::allocate(memory_of(name, device_type, device_id), type_of(type), shape));
+}
+
+// What the program sees as the tensor's address.
+uintptr_t address_of(const Value& value) {
+  const void* const on_device = value.device_data();
+  return reinterpret_cast<uintptr_t>(on_device != nullptr ? on_device : value.bytes().data());
+}
+
 py::array bytes_of(const Value& value) {
   return array_over(value, py::dtype::of<uint8_t>(),
                     {static_cast<py::ssize_t>(value.bytes().size())});
@@ -72,10 +87,7 @@ void update(Value& value, const py::array& array) {
                      "the array has another dtype or shape than the tensor; a tensor is updated "
                      "from an array of the same"});
   }
-  if (!given.bytes().empty()) {
-    // The array may be a view of the value.
-    std::memmove(value.mutable_bytes().data(), given.bytes().data(), given.bytes().size());
-  }
+  raise_if_failed(value.copy_from(given));  // the array may be a view of the value
 }
 
 }  // namespace
@@ -97,6 +109,8 @@ void bind_values(py::module_& module) {
             return value_of(Value::allocate(type_of(type), shape));
           },
           py::arg("element_type"), py::arg("shape"))
+      .def_static("allocate_in", &allocate_in, py::arg("memory"), py::arg("device_type"),
+                  py::arg("device_id"), py::arg("element_type"), py::arg("shape"))
       .def_static(
           "sequence",
           [](const std::vector<Value>& elements, int type) {
@@ -117,11 +131,16 @@ void bind_values(py::module_& module) {
       .def_property_readonly(
           "shape",
           [](const Value& value) { return Shape(value.shape().begin(), value.shape().end()); })
-      .def_property_readonly("nbytes", [](const Value& value) { return value.bytes().size(); })
-      .def_property_readonly(
-          "address",
-          [](const Value& value) { return reinterpret_cast<uintptr_t>(value.bytes().data()); })
-      .def_property_readonly("memory", [](const Value& value) { return value.memory_info().name; })
+      .def_property_readonly("nbytes", [](const Value& value) { return value.byte_size(); })
+      .def_property_readonly("address", &address_of)
+      .def_property_readonly("memory", [](const Value& value) { return value.memory_info(); })
+      .def(
+          "copy_to",
+          [](const Value& value, const std::string& name, const std::string& device_type,
+             int device_id) {
+            return value_of(value.copy_to(memory_of(name, device_type, device_id)));
+          },
+          py::arg("memory"), py::arg("device_type"), py::arg("device_id"))
       .def("parts", [](const Value& value) { return value.parts(); })
       .def("strings", &strings)
       .def("bytes", &bytes_of)

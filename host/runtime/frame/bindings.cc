@@ -10,6 +10,7 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/runtime/values/composite.h"
+#include "host/runtime/values/device_value.h"
 
 namespace ephost::runtime {
 namespace {
@@ -33,8 +34,8 @@ Result<Value> allocate(ElementType type, std::span<const int64_t> shape, uint64_
 
 }  // namespace
 
-Bindings::Bindings(const Program& program, ValueTable& values)
-    : program_(program), values_(values) {
+Bindings::Bindings(const Program& program, ValueTable& values, const FrameMemory& memory)
+    : program_(program), values_(values), device_(program, values, memory) {
   const graph::Graph& graph = program.graph();
   output_of_value_.assign(graph.values.size(), kNoOutput);
   for (size_t i = graph.outputs.size(); i-- > 0;) output_of_value_[graph.outputs[i]] = i;
@@ -51,6 +52,7 @@ Status Bindings::bind_inputs(std::span<const Value* const> inputs) {
 
 Status Bindings::bind_input(size_t index, const Value* value) {
   const graph::ValueId id = program_.graph().inputs[index];
+  if (value != nullptr && value->memory() != nullptr) return bind_device_input(index, *value);
   if (value != nullptr && values_.object(id) != nullptr) return bind_object(id, *value);
   if (value == nullptr || !value->has_value()) {
     EPHOST_RETURN_IF_ERROR(bind_default(index));
@@ -58,6 +60,18 @@ Status Bindings::bind_input(size_t index, const Value* value) {
   } else {
     EPHOST_RETURN_IF_ERROR(bind_tensor(id, view_of(*value)));
   }
+  return check_symbols(id);
+}
+
+Status Bindings::bind_device_input(size_t index, const Value& value) {
+  const graph::ValueId id = program_.graph().inputs[index];
+  if (values_.object(id) != nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(Value copy, to_host(value));
+    return bind_object(id, std::move(copy));
+  }
+  EPHOST_ASSIGN_OR_RETURN(const eph_value view, device_.view_input(index, value));
+  EPHOST_RETURN_IF_ERROR(bind_tensor(id, view));
+  device_.bind_input(index, view);
   return check_symbols(id);
 }
 
@@ -168,6 +182,7 @@ Status Bindings::bind_body_input(size_t index, const HeldValue& held) {
 
 Status Bindings::bind_outputs(std::span<Value> outputs) {
   outputs_ = outputs;
+  device_.take_aside(outputs);
   const graph::Graph& graph = program_.graph();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const graph::ValueId id = graph.outputs[i];
@@ -179,6 +194,8 @@ Status Bindings::bind_outputs(std::span<Value> outputs) {
     } else {
       values_.clear(id);
     }
+    const bool is_on_device = outputs[i].memory() != nullptr && outputs[i].has_value();
+    if (is_on_device) device_.bind_output(i, outputs[i]);
   }
   return Status::ok_status();
 }
@@ -211,7 +228,9 @@ Status Bindings::allocate_output(graph::ValueId id, ElementType type,
   const bool fits =
       value.has_value() && value.element_type() == type && std::ranges::equal(shape, value.shape());
   if (!fits) {
-    Result<Value> allocated = allocate(type, shape, program_.alignment_of(id));
+    Result<Value> allocated = value.memory() != nullptr
+                                  ? allocate_on(*value.memory(), type, {shape.begin(), shape.end()})
+                                  : allocate(type, shape, program_.alignment_of(id));
     if (!allocated.ok()) {
       const graph::Graph& graph = program_.graph();
       const graph::Value& stated = graph.values[id];
@@ -223,15 +242,23 @@ Status Bindings::allocate_output(graph::ValueId id, ElementType type,
     }
     value = std::move(allocated).value();
   }
-  const std::span<std::byte> bytes = value.mutable_bytes();
+  const std::span<std::byte> bytes = value.extent();
   values_.set_tensor(id, bytes.empty() ? empty_tensor_memory() : bytes.data(), bytes.size(), type,
                      value.shape());
+  if (value.memory() != nullptr) {
+    values_.slot(id)->memory = device_.memory_of(output_of_value_[id]);
+  }
   return Status::ok_status();
 }
 
 Status Bindings::collect_outputs() {
   for (size_t i = 0; i < outputs_.size(); ++i) EPHOST_RETURN_IF_ERROR(collect_output(i));
-  return Status::ok_status();
+  return device_.collect(outputs_);
+}
+
+void Bindings::end_run() {
+  device_.end_run(outputs_);
+  outputs_ = {};
 }
 
 // Not in place are text, and outputs that are inputs, constants, or listed twice.

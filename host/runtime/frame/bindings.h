@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "host/graph/graph.h"
+#include "host/runtime/frame/device_bindings.h"
+#include "host/runtime/frame/frame_memory.h"
 #include "host/runtime/frame/value_table.h"
 #include "host/runtime/pattern_cache.h"
 #include "host/runtime/program.h"
@@ -21,8 +23,8 @@ namespace ephost::runtime {
 // Only `allocate_output` and `output` may be called by steps, in parallel for different values.
 class Bindings {
  public:
-  // Borrows both.
-  Bindings(const Program& program, ValueTable& values);
+  // Borrows all.
+  Bindings(const Program& program, ValueTable& values, const FrameMemory& memory);
   Bindings(const Bindings&) = delete;
   Bindings& operator=(const Bindings&) = delete;
 
@@ -50,13 +52,19 @@ class Bindings {
                                        std::span<const int64_t> shape);
   // The caller's value for a graph output.
   [[nodiscard]] Value& output(graph::ValueId id) { return outputs_[output_of_value_[id]]; }
+  // Memory on a device that the caller has brought for a value that is copied to an output; null
+  // if it has another size, or there is no such memory.
+  [[nodiscard]] std::byte* place_on_device(graph::ValueId id, uint64_t bytes) const {
+    return device_.place(id, bytes);
+  }
 
   // After the last step: copies text, and outputs that no step wrote in place.
   [[nodiscard]] Status collect_outputs();
-  void end_run() { outputs_ = {}; }
+  void end_run();
 
  private:
   Status bind_input(size_t index, const Value* value);
+  Status bind_device_input(size_t index, const Value& value);
   Status bind_default(size_t index);
   Status bind_body_input(size_t index, const HeldValue& held);
   Status bind_captures(const ValueTable& enclosing);
@@ -69,6 +77,7 @@ class Bindings {
 
   const Program& program_;
   ValueTable& values_;
+  DeviceBindings device_;
   std::vector<size_t> output_of_value_;  // by value id: index of its first graph output
   std::span<Value> outputs_;             // the caller's, by graph output
   ShapeKey shape_key_;

@@ -35,11 +35,11 @@ class FrameStreams {
     return stream == plan::kHostStream ? nullptr : queues_[stream - 1]->stream.get();
   }
 
-  // What a call about a step came to: a stream that has failed before says so in any later call.
-  // Then it is the failure of the step that was enqueued.
+  // The failure of a call about a step. Where its stream has failed before, which any later call
+  // may say, it is the failure of the step that was enqueued then.
   [[nodiscard]] Status explain(size_t step, Status status) const;
 
-  // The failure of a stream names the step that was enqueued.
+  // Waits for what the plan says; records what it says. Failures are explained.
   [[nodiscard]] Status begin_step(uint32_t step);
   [[nodiscard]] Status end_step(uint32_t step);
   // Waits until the step is done, as it has been enqueued.

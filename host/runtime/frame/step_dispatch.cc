@@ -186,6 +186,8 @@ bool StepDispatch::capture(CaptureRange& range, bridge::CallScope& scope, Lane& 
     scope.begin_step(step);
     code = call_compute(step, lane);
     (void)lane.error.to_status(code, {}, {});  // clears it
+    // Scratch memory is gone when the capture is launched.
+    if (code == EPH_OK && lane.scratch.is_used()) code = EPH_FAIL;
     lane.scratch.end_step();
   }
   auto made = stream.end_capture();

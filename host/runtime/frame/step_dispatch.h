@@ -16,7 +16,7 @@
 #include "host/runtime/frame/capture_ranges.h"
 #include "host/runtime/frame/frame_memory.h"
 #include "host/runtime/frame/frame_streams.h"
-#include "host/runtime/frame/placements.h"
+#include "host/runtime/frame/placement.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/step_runs.h"
 #include "host/runtime/frame/stop_signal.h"

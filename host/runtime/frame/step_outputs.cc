@@ -84,6 +84,7 @@ Status StepOutputs::allocate_text(graph::ValueId id, uint64_t bytes,
 Result<std::byte*> StepOutputs::memory_for(graph::ValueId id, uint64_t bytes) {
   // Where all values of a traced pattern are empty, there is no block.
   if (bytes == 0) return static_cast<std::byte*>(empty_tensor_memory());
+  if (std::byte* const place = bindings_.place_on_device(id, bytes)) return place;
   const plan::ValuePlan& planned = program_.allocation().values[id];
   if (planned.kind == plan::AllocKind::kReuse) {
     const eph_value& root = values_[planned.reused];

@@ -176,6 +176,27 @@ Value ValueAccess::sequence(std::shared_ptr<Composite> parts, ElementType type) 
   return value;
 }
 
+Value ValueAccess::on_device(const bridge::DeviceMemory& memory, bridge::DeviceBlock block,
+                             ElementType type, std::vector<int64_t> shape) {
+  const auto owner = std::make_shared<bridge::DeviceBlock>(std::move(block));
+  Value value = wanted_on(memory);
+  value.kind_ = ValueKind::kTensor;
+  value.type_ = type;
+  value.shape_ = std::move(shape);
+  // The block may be larger than the tensor.
+  if (owner->data() != nullptr) {
+    value.bytes_ = {owner->data(), tensor_bytes(type, value.shape_).value()};
+  }
+  value.owner_ = owner;
+  return value;
+}
+
+Value ValueAccess::wanted_on(const bridge::DeviceMemory& memory) {
+  Value value;
+  value.memory_ = std::make_shared<const bridge::DeviceMemory>(memory);
+  return value;
+}
+
 Result<Value> ValueAccess::map(Value keys, Value values) {
   EPHOST_RETURN_IF_ERROR(check_not_sparse(keys));
   EPHOST_RETURN_IF_ERROR(check_not_sparse(values));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "host/bridge/extensions/device.h"
 #include "host/graph/types.h"
 #include "host/runtime/values/tensor_memory.h"
 #include "host/runtime/values/value.h"
@@ -32,6 +33,10 @@ struct ValueAccess {
                                 Sharing sharing = Sharing::kPrivate);
   // As Value::allocate, for a value that is likely to be used by several runs.
   static Result<Value> allocate_for_runs(ElementType type, std::vector<int64_t> shape);
+  // See device_value.h.
+  static Value on_device(const bridge::DeviceMemory& memory, bridge::DeviceBlock block,
+                         ElementType type, std::vector<int64_t> shape);
+  static Value wanted_on(const bridge::DeviceMemory& memory);
   static Result<Value> map(Value keys, Value values);
   static Value sequence(std::shared_ptr<Composite> parts, ElementType type);
 

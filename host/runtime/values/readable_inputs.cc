@@ -5,6 +5,7 @@
 
 #include "host/graph/types.h"
 #include "host/runtime/values/composite.h"
+#include "host/runtime/values/device_value.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
@@ -19,6 +20,7 @@ bool is_misaligned(const Value& value) {
 }  // namespace
 
 Result<Value> aligned(const Value& value) {
+  if (value.memory() != nullptr) return to_host(value);
   if (!is_misaligned(value)) return value;
   EPHOST_ASSIGN_OR_RETURN(Value copy, ValueAccess::allocate(value.element_type(), value.shape()));
   std::memcpy(copy.mutable_bytes().data(), value.bytes().data(), value.bytes().size());

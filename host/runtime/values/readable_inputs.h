@@ -11,8 +11,8 @@
 
 namespace ephost::runtime {
 
-// The value itself, or a copy of a tensor that lies where its type does not admit elements. FAIL
-// where memory runs out.
+// The value itself, or a copy of a tensor that lies on a device or where its type does not admit
+// elements. FAIL where memory runs out.
 [[nodiscard]] Result<Value> aligned(const Value& value);
 
 // Dense forms stand in for sparse tensors, and copies for tensors at addresses that their type does

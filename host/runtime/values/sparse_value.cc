@@ -9,6 +9,7 @@
 #include "host/base/checked_math.h"
 #include "host/base/format.h"
 #include "host/graph/types.h"
+#include "host/runtime/values/device_value.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
@@ -200,6 +201,7 @@ Result<Value> make_dense(const SparseTensor& sparse) {
 }
 
 Result<Value> Value::of_sparse(SparseTensor sparse) {
+  EPHOST_ASSIGN_OR_RETURN(sparse.values, to_host(sparse.values));
   EPHOST_RETURN_IF_ERROR(check_sparse(sparse));
   Value value;
   value.kind_ = ValueKind::kSparseTensor;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <ephost/types/memory_info.h>
 #include <ephost/types/value.h>
 
 #include <cstddef>
@@ -11,6 +10,10 @@
 #include <span>
 #include <string>
 #include <vector>
+
+namespace ephost::bridge {
+struct DeviceMemory;  // host/bridge/extensions/device.h
+}  // namespace ephost::bridge
 
 namespace ephost::runtime {
 
@@ -49,32 +52,40 @@ class Value {
   [[nodiscard]] const std::vector<int64_t>& shape() const { return shape_; }
   [[nodiscard]] std::span<const Value> parts() const;
   [[nodiscard]] uint64_t element_count() const;
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  [[nodiscard]] std::span<std::byte> mutable_bytes() { return bytes_; }
+  // Empty for a tensor in the memory of a device.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return host_bytes(); }
+  [[nodiscard]] std::span<std::byte> mutable_bytes() { return host_bytes(); }
   [[nodiscard]] const std::vector<std::string>& strings() const;
-  [[nodiscard]] MemoryInfo memory_info() const { return MemoryInfo::cpu(); }
+  // The memory of a device in which the tensor lies (device_value.h), null for the host's.
+  [[nodiscard]] const bridge::DeviceMemory* memory() const { return memory_.get(); }
+  // Where a tensor lies, in whichever memory that is.
+  [[nodiscard]] std::span<std::byte> extent() const { return bytes_; }
 
   template <class T>
   [[nodiscard]] std::span<const T> elements() const {
     if (element_type_of<T>() != type_ || kind_ != ValueKind::kTensor) return {};
-    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    return {reinterpret_cast<const T*>(host_bytes().data()), host_bytes().size() / sizeof(T)};
   }
   template <class T>
   [[nodiscard]] std::span<T> mutable_elements() {
     if (element_type_of<T>() != type_ || kind_ != ValueKind::kTensor) return {};
-    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    return {reinterpret_cast<T*>(host_bytes().data()), host_bytes().size() / sizeof(T)};
   }
 
  private:
   friend struct ValueAccess;
   static Result<Value> copy(ElementType type, std::vector<int64_t> shape,
                             std::span<const std::byte> bytes);
+  [[nodiscard]] std::span<std::byte> host_bytes() const {
+    return memory_ == nullptr ? bytes_ : std::span<std::byte>();
+  }
 
   ValueKind kind_ = ValueKind::kNone;
   ElementType type_ = ElementType::kUndefined;
   std::vector<int64_t> shape_;
   std::span<std::byte> bytes_;
   std::shared_ptr<void> owner_;  // the memory, strings, parts or sparse tensor; null if borrowed
+  std::shared_ptr<const bridge::DeviceMemory> memory_;  // null: the host's
 };
 
 struct NamedValue {

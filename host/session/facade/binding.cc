@@ -9,6 +9,7 @@
 #include "host/runtime/values/composite.h"
 #include "host/runtime/values/tensor_memory.h"
 #include "host/session/environment/exception_barrier.h"
+#include "host/session/plugins/device_memories.h"
 
 namespace ephost::session {
 namespace {
@@ -32,6 +33,14 @@ Status check_value(const ValueDescription& wanted, std::string_view role,
       formatted("cannot bind {} to {} {}, which is {}",
                 runtime::describe_value(runtime::view_of(value)), role, quote(wanted.name),
                 runtime::describe_tensor(wanted.element_type, wanted.shape)));
+}
+
+Status check_is_tensor(const ValueDescription& output) {
+  if (output.kind == ValueKind::kTensor && !output.is_optional) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("output {} is {}; memory can be bound to tensors only, "
+                          "others are read after the run",
+                          quote(output.name), output.type));
 }
 
 Result<size_t> index_of(const std::unordered_map<std::string_view, size_t>& index,
@@ -63,12 +72,7 @@ Status Binding::bind_input(std::string_view name, runtime::Value value) {
 Status Binding::bind_output(std::string_view name, runtime::Value value) {
   EPHOST_ASSIGN_OR_RETURN(const size_t i, index_of(session.output_index, "output", name));
   const ValueDescription& wanted = session.outputs[i];
-  if (wanted.kind != ValueKind::kTensor || wanted.is_optional) {
-    return Status(StatusCode::kInvalidArgument,
-                  formatted("output {} is {}; memory can be bound to tensors only, "
-                            "others are read after the run",
-                            quote(name), wanted.type));
-  }
+  EPHOST_RETURN_IF_ERROR(check_is_tensor(wanted));
   if (value.kind() == ValueKind::kSparseTensor) {
     return Status(StatusCode::kInvalidArgument,
                   formatted("output {} cannot be written to a sparse tensor; bind memory for a "
@@ -82,13 +86,13 @@ Status Binding::bind_output(std::string_view name, runtime::Value value) {
 
 Status Binding::bind_output_to_memory(std::string_view name, const MemoryInfo& memory) {
   EPHOST_ASSIGN_OR_RETURN(const size_t i, index_of(session.output_index, "output", name));
-  if (!memory.is_cpu()) {
-    return Status(StatusCode::kInvalidArgument,
-                  formatted("output {} cannot be bound to the memory {} of {}:{}; outputs come out "
-                            "in host memory, so bind it to MemoryInfo::cpu()",
-                            quote(name), quote(memory.name), memory.device_type, memory.device_id));
+  EPHOST_ASSIGN_OR_RETURN(const auto device, find_memory(memory));
+  if (device) {
+    EPHOST_RETURN_IF_ERROR(check_is_tensor(session.outputs[i]));
+    outputs.bind_on_device(i, *device);
+  } else {
+    outputs.bind(i, runtime::Value());
   }
-  outputs.bind(i, runtime::Value());
   return Status::ok_status();
 }
 

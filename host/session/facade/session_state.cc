@@ -9,6 +9,7 @@
 #include "host/runtime/values/readable_inputs.h"
 #include "host/session/environment/session_log.h"
 #include "host/session/model/node_counts.h"
+#include "host/session/plugins/device_memories.h"
 
 namespace ephost::session {
 namespace {
@@ -34,9 +35,9 @@ class CountedRun {
     outcome_ = outcome_of(status);
     if (!status.ok()) return;
     for (const runtime::Value* input : inputs) {
-      if (input != nullptr) bytes_.inputs += input->bytes().size();
+      if (input != nullptr) bytes_.inputs += input->extent().size();
     }
-    for (const runtime::Value& output : outputs) bytes_.outputs += output.bytes().size();
+    for (const runtime::Value& output : outputs) bytes_.outputs += output.extent().size();
   }
 
  private:
@@ -167,6 +168,31 @@ std::vector<PlannedMemory> SessionState::planned_memory() const {
     blocks.push_back({block.location, block.bytes, block.lower_bound});
   }
   return blocks;
+}
+
+namespace {
+
+std::vector<MemoryInfo> memory_of(const runtime::Program& program, size_t count,
+                                  std::span<const runtime::DeviceEnd> ends) {
+  std::vector<MemoryInfo> memory(count);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].on_device == graph::kNoValue) continue;
+    const uint32_t location = program.allocation().values[ends[i].on_device].location;
+    memory[i] = describe_memory(program.devices()[location - 1].memory);
+  }
+  return memory;
+}
+
+}  // namespace
+
+std::vector<MemoryInfo> SessionState::input_memory() const {
+  const std::shared_ptr<SessionModel> now = model();
+  return memory_of(*now->base->program, inputs.size(), now->base->program->device_ends().inputs);
+}
+
+std::vector<MemoryInfo> SessionState::output_memory() const {
+  const std::shared_ptr<SessionModel> now = model();
+  return memory_of(*now->base->program, outputs.size(), now->base->program->device_ends().outputs);
 }
 
 }  // namespace ephost::session

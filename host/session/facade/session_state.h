@@ -4,6 +4,7 @@
 
 #include <ephost/status.h>
 #include <ephost/types/cache_use.h>
+#include <ephost/types/memory_info.h>
 #include <ephost/types/model_metadata.h>
 #include <ephost/types/session.h>
 #include <ephost/types/specialization.h>
@@ -80,6 +81,9 @@ struct SessionState {
   [[nodiscard]] std::vector<Specialization> specializations() const;
   [[nodiscard]] uint64_t host_node_count() const;
   [[nodiscard]] std::vector<PlannedMemory> planned_memory() const;
+  // By input and output of the model.
+  [[nodiscard]] std::vector<MemoryInfo> input_memory() const;
+  [[nodiscard]] std::vector<MemoryInfo> output_memory() const;
 
  private:
   [[nodiscard]] Status run_model(std::span<const runtime::Value* const> run_inputs,

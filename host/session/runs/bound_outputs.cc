@@ -8,6 +8,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/types.h"
+#include "host/runtime/values/device_value.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::session {
@@ -15,9 +16,11 @@ namespace {
 
 bool overlap(const runtime::Value& a, const runtime::Value& b) {
   const std::less<> before;
-  return !a.bytes().empty() && !b.bytes().empty() &&
-         before(a.bytes().data(), b.bytes().data() + b.bytes().size()) &&
-         before(b.bytes().data(), a.bytes().data() + a.bytes().size());
+  const auto end = [](const runtime::Value& value) {
+    return value.extent().data() + value.extent().size();
+  };
+  return !a.extent().empty() && !b.extent().empty() && runtime::share_memory(a, b) &&
+         before(a.extent().data(), end(b)) && before(b.extent().data(), end(a));
 }
 
 bool is_like(const runtime::Value& a, const runtime::Value& b) {
@@ -26,7 +29,8 @@ bool is_like(const runtime::Value& a, const runtime::Value& b) {
 
 // Whether the value is one of the type and shape that `memory` has, and lies in that.
 bool is_in(const runtime::Value& value, const runtime::Value& memory) {
-  return is_like(value, memory) && value.bytes().data() == memory.bytes().data();
+  return is_like(value, memory) && runtime::share_memory(value, memory) &&
+         value.extent().data() == memory.extent().data();
 }
 
 bool reads(const runtime::Value& input, const runtime::Value& memory) {
@@ -48,6 +52,11 @@ void BoundOutputs::bind(size_t output, runtime::Value value) {
   values_[output] = std::move(value);
 }
 
+void BoundOutputs::bind_on_device(size_t output, const bridge::DeviceMemory& memory) {
+  bound_[output] = runtime::Value();
+  values_[output] = runtime::wanted_on(memory);
+}
+
 Status BoundOutputs::check_apart(size_t output, std::span<const ValueDescription> outputs) {
   for (size_t other = 0; other < output; ++other) {
     if (!is_bound(other) || !overlap(bound_[other], bound_[output])) continue;
@@ -67,12 +76,13 @@ Result<std::span<runtime::Value>> BoundOutputs::begin_run(
     if (!is_in(values_[i], bound_[i])) values_[i] = bound_[i];
     // What an earlier run allocated may have been bound to another output since.
     for (size_t other = 0; other < values_.size(); ++other) {
-      if (!is_bound(other) && overlap(values_[other], bound_[i])) values_[other] = runtime::Value();
+      if (is_bound(other) || !overlap(values_[other], bound_[i])) continue;
+      values_[other] = runtime::wanted_like(values_[other]);
     }
   }
   for (runtime::Value& value : values_) {
     const bool is_usable = graph::is_aligned(value.bytes().data(), value.element_type());
-    if (!is_usable || any_reads(inputs, value)) value = runtime::Value();
+    if (!is_usable || any_reads(inputs, value)) value = runtime::wanted_like(value);
   }
   return std::span(values_);
 }
@@ -91,7 +101,7 @@ Status BoundOutputs::end_run(Status run, std::span<const ValueDescription> outpu
                     runtime::describe_tensor(made.element_type(), made.shape())));
     }
     if (is_in(made, bound)) continue;
-    if (run.ok()) std::ranges::copy(made.bytes(), bound.mutable_bytes().begin());
+    if (run.ok()) run = runtime::copy_elements(made, bound);
     made = bound;
   }
   return run;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "host/bridge/extensions/device.h"
 #include "host/runtime/values/value.h"
 
 namespace ephost::session {
@@ -20,6 +21,8 @@ class BoundOutputs {
   // Has the output written to the memory of `value`, or to any if there is none. Text has no memory
   // that can be written.
   void bind(size_t output, runtime::Value value);
+  // Has the output made in the memory of a device.
+  void bind_on_device(size_t output, const bridge::DeviceMemory& memory);
 
   // Where a run with these inputs writes its outputs, until `end_run`. What the run reads never
   // changes under it: an output in memory that it reads, or that its type does not admit, is

@@ -87,7 +87,7 @@ class GraphReport {
       PlannedStep& step = report_.steps[i];
       const uint32_t stream = streams.stream_of[i];
       if (stream != plan::kHostStream) step.stream = name_of(streams.streams[stream - 1]);
-      for (const plan::StreamWait& wait : streams.waits_of(i)) {
+      for (const plan::PlannedWait& wait : streams.waits_of(i)) {
         (wait.is_by_host ? step.host_waits : step.waits).push_back(wait.step);
       }
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/onnx_io/import/onnx_value_file.h"
+#include "host/runtime/values/device_value.h"
 #include "host/session/environment/exception_barrier.h"
 
 namespace ephost::session {
@@ -145,7 +146,8 @@ Result<runtime::NamedValue> read_value_file(const std::filesystem::path& path,
 Status write_value_file(const std::filesystem::path& path, const runtime::NamedValue& value,
                         bool is_optional) {
   return without_exceptions("writing a value", [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const runtime::Value dense, value.value.to_dense());
+    EPHOST_ASSIGN_OR_RETURN(const runtime::Value readable, runtime::to_host(value.value));
+    EPHOST_ASSIGN_OR_RETURN(const runtime::Value dense, readable.to_dense());
     onnx_io::ValueData data = to_data(dense);
     data.name = value.name;
     return onnx_io::write_value_file(path, data, is_optional);

@@ -550,7 +550,7 @@ enum {
   EPH_COMPUTATION_ENQUEUES = 1 << 0,
   /* For one that enqueues: what it enqueues depends on the addresses and shapes of its operands
    * alone, so that the host may capture it (ext/device.h) instead of calling compute in each run.
-   * It may ask neither for scratch memory nor for the id of the run. */
+   * It asks neither for scratch memory, or is not captured, nor for the id of the run. */
   EPH_COMPUTATION_CAPTURABLE = 1 << 1
 };
 

@@ -36,11 +36,13 @@ inline graph::Graph with_type(graph::Graph graph, std::string_view value,
   return graph;
 }
 
+// Symbolic dimensions are "n", if there are any.
 inline std::filesystem::path write_model(const std::filesystem::path& file, graph::Graph graph,
                                          int64_t opset = 16) {
   graph::Model model;
   model.graph = std::move(graph);
   model.graph.name = "flow";
+  model.symbols = {"n"};
   model.ir_version = 8;
   model.opset_imports = {{"", opset}, {"example.test", 1}};
   const auto exported = onnx_io::export_model(model);

@@ -58,6 +58,7 @@ ephost_status* CApiFailures::sparse_to_dense(ephost_value** out) {
 std::vector<FailingCall> CApiFailures::of_values() {
   const ephost_value_api& api = *c_api().value;
   static constexpr std::array<int64_t, 1> kShape = {2};
+  static constexpr ephost_memory_info kNoMemory = {sizeof(kNoMemory), "", "gpu", 99, 0};
   static constexpr std::array<int64_t, 1> kNegative = {-1};
   static std::array<float, 2> memory = {};
   const ephost_value* const tensor = value_;
@@ -72,6 +73,11 @@ std::vector<FailingCall> CApiFailures::of_values() {
                                return api.create_tensor_with_data(
                                    EPHOST_ELEMENT_FLOAT, kShape.data(), 1, memory.data(), 7,
                                    [](void*) { ADD_FAILURE() << "released"; }, nullptr, out);
+                             }),
+      with_out<ephost_value>("value.create_tensor_in", EPHOST_INVALID_ARGUMENT,
+                             [&](auto** out) {
+                               return api.create_tensor_in(&kNoMemory, EPHOST_ELEMENT_FLOAT,
+                                                           kShape.data(), 1, out);
                              }),
       with_out<ephost_value>("value.create_string_tensor", EPHOST_INVALID_ARGUMENT,
                              [&](auto** out) {
@@ -111,6 +117,17 @@ std::vector<FailingCall> CApiFailures::of_values() {
        }},
       with_out<ephost_value>("value.get_part", EPHOST_INVALID_ARGUMENT,
                              [&, tensor](auto** out) { return api.get_part(tensor, 0, out); }),
+      with_out<ephost_value>(
+          "value.copy_to", EPHOST_INVALID_ARGUMENT,
+          [&, tensor](auto** out) { return api.copy_to(tensor, &kNoMemory, out); }),
+      {"value.copy_elements", EPHOST_INVALID_ARGUMENT,
+       [&, tensor] {
+         ephost_value* other = nullptr;
+         EXPECT_EQ(api.create_tensor(EPHOST_ELEMENT_INT64, kShape.data(), 1, &other), nullptr);
+         ephost_status* const status = api.copy_elements(tensor, other);
+         api.release(other);
+         return status;
+       }},
       with_out<ephost_value>("value.read_file", EPHOST_NO_SUCHFILE,
                              [&](auto** out) {
                                char* name = poison<char>();

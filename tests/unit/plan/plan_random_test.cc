@@ -205,7 +205,7 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
         check_streams(planned.execution, planned.allocation, *apart, queues, streams, sizes),
         IsOk())
         << "seed " << seed;
-    for (const StreamWait& wait : streams.waits) {
+    for (const PlannedWait& wait : streams.waits) {
       ++(wait.is_by_host ? tally.host_waits : tally.stream_waits);
     }
     for (const auto& released : streams.releases) tally.releases += released.size();

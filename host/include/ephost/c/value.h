@@ -81,10 +81,14 @@ typedef struct ephost_value_info {
   uint64_t rank;
   uint64_t element_count; /* of a tensor; otherwise 0 */
   /* The elements of a tensor; those of 4 and 2 bits are packed, the first one into the lowest bits
-   * of a byte. Null for strings, for anything else than a tensor, and perhaps for no elements. */
+   * of a byte. Null for strings, for anything else than a tensor, for one in the memory of a
+   * device, and perhaps for no elements. */
   void* data;
   uint64_t byte_size;
   uint64_t part_count; /* of a sequence; 2 for a map, keys and values; otherwise 0 */
+  /* What the plugin calls the address of a tensor in the memory of a device: the application can
+   * only pass it to something else that knows this device. Null for other values. */
+  void* device_data;
 } ephost_value_info;
 
 typedef struct ephost_value_api {
@@ -101,6 +105,9 @@ typedef struct ephost_value_api {
                                             uint64_t rank, void* data, uint64_t byte_size,
                                             void (*release)(void* context), void* context,
                                             ephost_value** out_value);
+  /* Value::allocate, in a memory. */
+  ephost_status* (*create_tensor_in)(const ephost_memory_info* memory, int32_t element_type,
+                                     const int64_t* shape, uint64_t rank, ephost_value** out_value);
   /* Value::of_strings; the strings are copied. */
   ephost_status* (*create_string_tensor)(const int64_t* shape, uint64_t rank,
                                          const ephost_string* strings, uint64_t count,
@@ -136,6 +143,12 @@ typedef struct ephost_value_api {
                                 uint64_t count);
   /* A part of a sequence or map. INVALID_ARGUMENT if it has none of that index. */
   ephost_status* (*get_part)(const ephost_value* value, uint64_t index, ephost_value** out_part);
+
+  /* Value::copy_to. `memory` may be null for the host's. */
+  ephost_status* (*copy_to)(const ephost_value* value, const ephost_memory_info* memory,
+                            ephost_value** out_value);
+  /* Value::copy_from. */
+  ephost_status* (*copy_elements)(const ephost_value* from, ephost_value* to);
 
   /* Value::memory_info. The record lives as long as the library. */
   const ephost_memory_info* (*memory_info)(const ephost_value* value);

@@ -13,10 +13,10 @@ enum class MemoryType : int32_t {
   kDefault = 0,     // the device's own memory
 };
 
-// A plain value; as it is made, host memory. Inputs and outputs of runs always lie there: values in
-// the memory of a device exist during a run only, and the host copies them.
+// A plain value; as it is made, host memory.
 struct MemoryInfo {
-  std::string name = "Cpu";         // of the allocator
+  // For the memory of a device its provider's short name and the plugin's name for it, "acme.npu".
+  std::string name = "Cpu";
   std::string device_type = "cpu";  // as EpDevice::type
   int32_t device_id = 0;            // a number from 0 among the devices of that type
   MemoryType memory_type = MemoryType::kDefault;

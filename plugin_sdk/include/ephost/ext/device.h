@@ -89,12 +89,15 @@ typedef struct eph_copy {
 /* A place in a stream; 0 is none. */
 typedef uint64_t eph_point;
 
+/* The `step` of work that belongs to no step of a plan. */
+#define EPH_NO_STEP UINT64_MAX
+
 /* What a stream is for, so that a device with several queues can choose one. Always carried as
  * int32_t. */
 enum {
-  EPH_STREAM_COMPUTE = 0,  /* computations, and copies between them */
-  EPH_STREAM_COPY_IN = 1,  /* copies from host memory */
-  EPH_STREAM_COPY_OUT = 2, /* copies to host memory */
+  EPH_STREAM_COMPUTE = 0, /* computations, and copies between them */
+  EPH_STREAM_COPY_IN = 1, /* copies from host memory */
+  EPH_STREAM_COPY_OUT = 2 /* copies to host memory */
 };
 
 typedef struct eph_stream_config {
@@ -138,18 +141,19 @@ struct eph_device_api {
   /* Frees a block from `allocate`. [required] [any] */
   void (*release)(eph_device_handle* device, uint32_t memory, void* data) EPH_NOEXCEPT;
 
-  /* Makes `count` copies, from host memory to one of the device's memories, back, or between two
-   * of the device's memories. `copies`: array with `stride` bytes from one record to the next.
+  /* Makes `count` copies, from host memory to one of the device's memories, back, or between them
+   * and within them. `copies`: array with `stride` bytes from one record to the next.
    * [required] [any] */
   int32_t (*copy)(eph_device_handle* device, const eph_copy* copies, uint64_t stride,
                   uint64_t count, eph_error* error) EPH_NOEXCEPT;
 
   /*
-   * Streams: all functions that follow, or none. Those marked [owner] are called by one thread at a
-   * time for each stream. Any of them may return the failure of the stream.
+   * Streams: all functions up to `notify`, or none. Those marked [owner] are called by one thread
+   * at a time for each stream. Any of them may return the failure of the stream.
    */
 
-  /* [optional] [any] */
+  /* Makes a stream, on which nothing is enqueued. It is destroyed before the device is closed.
+   * [optional] [any] */
   int32_t (*create_stream)(eph_device_handle* device, const eph_stream_config* config,
                            eph_stream** out_stream, eph_error* error) EPH_NOEXCEPT;
 
@@ -173,7 +177,8 @@ struct eph_device_api {
   int32_t (*wait)(eph_device_handle* device, eph_stream* stream, eph_stream* other, eph_point point,
                   eph_error* error) EPH_NOEXCEPT;
 
-  /* Gives the last point that was reached, 0 if none was, without waiting. [optional] [any] */
+  /* Gives the last point that was reached, 0 if none was, without waiting; after the failure of the
+   * stream, fails with it. [optional] [any] */
   int32_t (*query)(eph_device_handle* device, eph_stream* stream, eph_point* out_reached,
                    eph_error* error) EPH_NOEXCEPT;
 
@@ -216,9 +221,6 @@ struct eph_device_api {
   /* Nothing that was launched from it is enqueued any more. [optional] [any] */
   void (*destroy_capture)(eph_device_handle* device, eph_capture* capture) EPH_NOEXCEPT;
 };
-
-/* The `step` of a failure that belongs to none. */
-#define EPH_NO_STEP UINT64_MAX
 
 #ifdef __cplusplus
 }

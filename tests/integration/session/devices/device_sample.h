@@ -25,7 +25,8 @@ using Inputs = std::vector<NamedValue>;
 inline Environment device_environment() {
   EnvironmentOptions options;
   options.plugin_directories = {fixture_directory("device"), fixture_directory("streams"),
-                                fixture_directory("more_streams"), EPHOST_PLUGINS};
+                                fixture_directory("more_streams"), fixture_directory("timed"),
+                                EPHOST_PLUGINS};
   options.search_default_directories = false;
   return *Environment::create(options);
 }

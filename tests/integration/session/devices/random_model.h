@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <utility>
@@ -22,11 +23,19 @@ struct RandomDeviceModel {
   std::string in_sram;    // operators
 };
 
+// How many a test tries; more of them in a long run (scripts/check_all.sh).
+inline uint64_t random_model_count() {
+  const char* const given = std::getenv("EPHOST_RANDOM_MODELS");
+  return given == nullptr ? 30 : std::strtoull(given, nullptr, 10);
+}
+
 inline RandomDeviceModel random_device_model(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](uint64_t bound) { return random() % bound; };
   const bool is_open = below(3) == 0;
-  const graph::ValueType type = float_type(graph::Shape{is_open ? -1 : 8});
+  // Of values with the same symbol the sizes are known to be equal, so that they share memory.
+  const int64_t open_extent = below(2) == 0 ? -1 : graph::symbolic_dim(0);
+  const graph::ValueType type = float_type(graph::Shape{is_open ? open_extent : 8});
   GraphBuilder builder;
   std::vector<std::string> values = {"x", "w"};
   builder.input("x", type).constant("w", constant({0.5F}));

@@ -6,11 +6,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "tests/integration/session/devices/device_sample.h"
 #include "tests/integration/session/devices/random_model.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/status_matchers.h"
 
 namespace ephost::streams_test {
@@ -30,15 +30,20 @@ using ::testing::HasSubstr;
 
 class Streams : public test::DeviceSessions {
  protected:
-  // More of them in a long run (scripts/check_all.sh).
-  static uint64_t random_models() {
-    const char* const given = std::getenv("EPHOST_RANDOM_MODELS");
-    return given == nullptr ? 30 : std::strtoull(given, nullptr, 10);
-  }
   Session session_of(graph::Graph graph, OptionList options = {}) {
     auto session = create(write(std::move(graph)), on_device(std::move(options)));
     EXPECT_THAT(session, IsOk());
     return std::move(session).value();
+  }
+};
+
+class TimedStreams : public test::DeviceSession {
+ protected:
+  [[nodiscard]] static SessionOptions on_device() {
+    SessionOptions session;
+    session.append_execution_provider("timed");
+    session.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
+    return session;
   }
 };
 
@@ -52,7 +57,7 @@ std::vector<float> input_of(uint64_t seed, uint64_t round) {
 
 // Half of what the first device leaves is the other one's, the rest the CPU's.
 TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
-  for (uint64_t seed = 0; seed < random_models(); ++seed) {
+  for (uint64_t seed = 0; seed < test::random_model_count(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     test::RandomDeviceModel random = test::random_device_model(seed);
     const std::string mine = random.on_device;
@@ -184,24 +189,6 @@ TEST_P(Streams, EndWithTheirRunWhenItIsCancelled) {
   (void)report();
 }
 
-// Two Loops and an If with bodies, of which the nodes that the device knows are its own.
-TEST_P(Streams, RunBodies) {
-  const auto model = write(test::nested_flow());
-  {
-    auto session = create(model, on_device());
-    ASSERT_THAT(session, IsOk());
-    const std::vector<float> x = {0.5F, -1.25F};
-    for (const int64_t count : {3, 0, 17}) {
-      for (const bool condition : {true, false}) {
-        const auto outputs = session->run(test::nested_flow_inputs(count, condition, x));
-        ASSERT_THAT(outputs, IsOk());
-        test::expect_nested_flow(*outputs, count, condition, x);
-      }
-    }
-  }
-  (void)report();
-}
-
 // The layer "validate" looks at what was made once that is done, and runs it again.
 TEST_P(Streams, LeaveResultsAsTheyAreUnderLayers) {
   for (const char* const layers : {"validate", "trace", "validate;trace"}) {
@@ -247,6 +234,31 @@ TEST_P(Streams, EnqueueAnyNumberOfSteps) {
   builder.output(last);
   Session session = session_of(test::with_type(builder.build(), last, float_type(graph::Shape{4})));
   EXPECT_EQ(run(session, kX), kX);
+}
+
+// A device of which nothing is allocated for what is enqueued: what is counted is the host's.
+TEST_F(TimedStreams, AllocateNothingInTheHostOnceTheyRun) {
+  for (const char* const capture : {"auto", "off"}) {
+    GraphBuilder builder;
+    builder.input("x", float_type(graph::Shape{4}));
+    builder.node("Add", {"x", "x"}, {"a"}).node("Add", {"a", "a"}, {"b"});
+    builder.node("Abs", {"b"}, {"c"}).node("Add", {"c", "a"}, {"y"}).output("y");
+    SessionOptions options = on_device();
+    options.add_config_entry("session.capture", capture);
+    auto session =
+        create(write(test::with_type(builder.build(), "y", float_type(graph::Shape{4}))), options);
+    ASSERT_THAT(session, IsOk());
+    auto binding = session->create_binding();
+    ASSERT_THAT(binding, IsOk());
+    ASSERT_THAT(binding->bind_input("x", *Value::of<float>({4}, kX)), IsOk());
+    ASSERT_THAT(binding->bind_output("y", *Value::allocate(ElementType::kFloat, {4})), IsOk());
+    for (int i = 0; i < 3; ++i) ASSERT_THAT(session->run(*binding), IsOk());
+    const uint64_t before = test::allocations_of_this_thread();
+    const Status repeated = session->run(*binding);
+    EXPECT_EQ(test::allocations_of_this_thread(), before);  // the matcher allocates
+    ASSERT_THAT(repeated, IsOk());
+    EXPECT_EQ(floats_of(binding->outputs()[0]), (std::vector<float>{6, 10, 12, 2}));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Streams, ::testing::ValuesIn(test::stream_kinds()), test::name_of);

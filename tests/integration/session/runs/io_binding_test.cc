@@ -69,7 +69,7 @@ TEST_F(IoBindingTest, RefusesMemoryThatOutputsDoNotLieIn) {
         MemoryInfo{.name = ""}, MemoryInfo{.device_type = "npu"}}) {
     const Status refused = binding_->bind_output("y", memory);
     EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
-    EXPECT_THAT(refused.message(), HasSubstr("bind it to MemoryInfo::cpu()"));
+    EXPECT_THAT(refused.message(), HasSubstr("host memory is MemoryInfo::cpu()"));
   }
   EXPECT_EQ(binding_->bind_output("z", MemoryInfo::cpu()).code(), StatusCode::kNotFound);
 }

@@ -128,9 +128,9 @@ int32_t query(eph_device_handle*, eph_stream*, eph_point* out, eph_error*) noexc
   *out = 5;
   return EPH_OK;
 }
-int32_t wait_host(eph_device_handle*, eph_stream*, eph_point, uint64_t timeout_ns, uint64_t* step,
-                  eph_error* error) noexcept {
-  if (timeout_ns == 0) return EPH_DEADLINE_EXCEEDED;
+int32_t wait_host(eph_device_handle*, eph_stream*, eph_point point, uint64_t timeout_ns,
+                  uint64_t* step, eph_error* error) noexcept {
+  if (point != 0 && timeout_ns == 0) return EPH_DEADLINE_EXCEEDED;
   if (plugin().code == EPH_OK) return EPH_OK;
   *step = 3;
   error->api->set_message(error, EPH_STRING("hung"));
@@ -376,6 +376,13 @@ TEST_F(DeviceTest, SaysWhatAStreamFailedWith) {
   EXPECT_TRUE(failed.is_over);
   EXPECT_EQ(failed.step, 3U);
   EXPECT_EQ(failed.status.message(), "ToyExecutionProvider failed working on a stream: hung");
+  // A kernel's own time limit has passed: the stream has failed, not the wait.
+  plugin().code = EPH_DEADLINE_EXCEEDED;
+  const StreamWait late = (*stream)->wait_host(5, 0);
+  EXPECT_TRUE(late.is_over);
+  EXPECT_EQ(late.step, 3U);
+  EXPECT_EQ(late.status.code(), StatusCode::kDeadlineExceeded);
+  plugin().code = EPH_ENGINE_ERROR;
   char to = 0;
   EXPECT_EQ((*stream)->enqueue_copy(1, &to, kHostMemory, "a", 1, 0, "a test").message(),
             "ToyExecutionProvider failed enqueuing a copy of a test (1 bytes) from host memory to "

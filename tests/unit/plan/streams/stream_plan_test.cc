@@ -50,7 +50,7 @@ StreamPlan streams_of(Planned& made, const std::vector<StepQueue>& queues,
 
 std::vector<uint32_t> waits_of(const StreamPlan& plan, uint32_t step) {
   std::vector<uint32_t> steps;
-  for (const StreamWait& wait : plan.waits_of(step)) steps.push_back(wait.step);
+  for (const PlannedWait& wait : plan.waits_of(step)) steps.push_back(wait.step);
   return steps;
 }
 bool is_by_host(const StreamPlan& plan, uint32_t step) {

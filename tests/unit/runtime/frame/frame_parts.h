@@ -23,7 +23,7 @@ struct FrameParts {
       : program(of),
         values(of),
         memory(of),
-        bindings(of, values),
+        bindings(of, values, memory),
         outputs(of, values, memory, bindings),
         runs(of, values, outputs, stop),
         dispatch(of, *create_states(of), {values, memory, outputs, runs, stop}) {

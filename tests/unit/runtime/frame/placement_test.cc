@@ -1,8 +1,8 @@
+#include "host/runtime/frame/placement.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
-
-#include "host/runtime/frame/placements.h"
 
 namespace ephost::runtime::placement_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/runtime/frame/placements.h"
+#include "host/runtime/frame/placement.h"
 
 #include <algorithm>
 #include <span>

@@ -1,0 +1,118 @@
+#include "host/runtime/values/device_value.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/runtime/values/composite.h"
+#include "host/runtime/values/tensor_memory.h"
+
+namespace ephost::runtime {
+namespace {
+
+using bridge::kHostMemory;
+
+constexpr std::string_view kWhat = "a value of the application";
+// As much passes through host memory at a time.
+constexpr size_t kStagingBytes = size_t{4} << 20;
+
+Status copy_between(const bridge::DeviceMemory& from, const std::byte* source,
+                    const bridge::DeviceMemory& to, std::byte* target, uint64_t size) {
+  if (from.device == to.device) {
+    return to.device->copy(to.number, target, from.number, source, size, kWhat);
+  }
+  const AlignedMemory staging = allocate_aligned(std::min<uint64_t>(size, kStagingBytes));
+  if (staging == nullptr) return out_of_memory(kStagingBytes, "a copy between devices");
+  for (uint64_t done = 0; done < size; done += kStagingBytes) {
+    const uint64_t part = std::min<uint64_t>(size - done, kStagingBytes);
+    EPHOST_RETURN_IF_ERROR(from.device->copy(kHostMemory, staging.get(), from.number,
+                                             source + done, part, kWhat));
+    EPHOST_RETURN_IF_ERROR(
+        to.device->copy(to.number, target + done, kHostMemory, staging.get(), part, kWhat));
+  }
+  return Status::ok_status();
+}
+
+bool is_numeric_tensor(const Value& value) {
+  return value.kind() == ValueKind::kTensor && value.element_type() != ElementType::kString;
+}
+
+}  // namespace
+
+Result<Value> allocate_on(const bridge::DeviceMemory& memory, ElementType type,
+                          std::vector<int64_t> shape) {
+  EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, tensor_bytes(type, shape));
+  if (type == ElementType::kString) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a tensor of strings cannot lie in the memory of a device; make it in host "
+                  "memory");
+  }
+  if (bytes == 0) return ValueAccess::on_device(memory, {}, type, std::move(shape));
+  EPHOST_ASSIGN_OR_RETURN(bridge::DeviceBlock block,
+                          bridge::DeviceBlock::allocate(memory, bytes, kWhat));
+  return ValueAccess::on_device(memory, std::move(block), type, std::move(shape));
+}
+
+Value wanted_on(const bridge::DeviceMemory& memory) { return ValueAccess::wanted_on(memory); }
+
+Value wanted_like(const Value& value) {
+  return value.memory() == nullptr ? Value() : wanted_on(*value.memory());
+}
+
+bool share_memory(const Value& a, const Value& b) {
+  if (a.memory() == nullptr || b.memory() == nullptr) return a.memory() == b.memory();
+  return *a.memory() == *b.memory();
+}
+
+Status copy_elements(const Value& from, Value& to) {
+  const bool is_like = is_numeric_tensor(from) && is_numeric_tensor(to) &&
+                       from.element_type() == to.element_type() && from.shape() == to.shape();
+  if (!is_like) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("cannot copy the elements of {} to {}; both must be tensors of numbers "
+                            "with the same type and shape",
+                            describe_value(view_of(from)), describe_value(view_of(to))));
+  }
+  const std::byte* const source = from.extent().data();
+  std::byte* const target = to.extent().data();
+  const uint64_t size = from.extent().size();
+  if (size == 0 || (source == target && share_memory(from, to))) return Status::ok_status();
+  if (from.memory() != nullptr && to.memory() != nullptr) {
+    return copy_between(*from.memory(), source, *to.memory(), target, size);
+  }
+  if (from.memory() != nullptr) {
+    return from.memory()->device->copy(kHostMemory, target, from.memory()->number, source, size,
+                                       kWhat);
+  }
+  if (to.memory() != nullptr) {
+    return to.memory()->device->copy(to.memory()->number, target, kHostMemory, source, size, kWhat);
+  }
+  std::memmove(target, source, size);
+  return Status::ok_status();
+}
+
+Result<Value> to_host(const Value& value) {
+  return value.memory() == nullptr ? value : copy_to_host(value);
+}
+
+Result<Value> copy_to_host(const Value& value) {
+  if (!is_numeric_tensor(value)) return value;
+  EPHOST_ASSIGN_OR_RETURN(Value copy, ValueAccess::allocate(value.element_type(), value.shape()));
+  EPHOST_RETURN_IF_ERROR(copy_elements(value, copy));
+  return copy;
+}
+
+Result<Value> to_device(const Value& value, const bridge::DeviceMemory& memory) {
+  if (value.kind() != ValueKind::kTensor) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("cannot copy {} to the memory of a device; only tensors lie there",
+                            describe_value(view_of(value))));
+  }
+  EPHOST_ASSIGN_OR_RETURN(Value copy, allocate_on(memory, value.element_type(), value.shape()));
+  EPHOST_RETURN_IF_ERROR(copy_elements(value, copy));
+  return copy;
+}
+
+}  // namespace ephost::runtime
