@@ -10,7 +10,7 @@
 namespace ephost_dnnl {
 
 // Revision of the context binary and of the recipe in it. Raised with every change to either.
-inline constexpr uint32_t kContextFormat = 6;
+inline constexpr uint32_t kContextFormat = 7;
 
 struct BuildId {
   std::string library;          // "2.6.3+<hash of its sources>"
@@ -25,7 +25,7 @@ struct BuildId {
 // "oneDNN 2.6.3+<hash>", for EPContext nodes.
 [[nodiscard]] std::string sdk_version(const BuildId& id);
 
-// "ephost.dnnl/6;onednn=2.6.3+<hash>;isa=avx512_core;threads=8"; with ";chosen" at the end if the
+// "ephost.dnnl/7;onednn=2.6.3+<hash>;isa=avx512_core;threads=8"; with ";chosen" at the end if the
 // user chose the number of threads.
 [[nodiscard]] std::string compatibility_text(const BuildId& id);
 
