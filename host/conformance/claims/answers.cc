@@ -1,5 +1,8 @@
 // Whether the provider answers at all: it says what it claims, and compiles what it claims. The
 // other checks of claims see only models that it has compiled something of.
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +17,7 @@ namespace ephost::conformance {
 namespace {
 
 using std::chrono::milliseconds;
+using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr const char* kForeignDomain = "com.example.foreign";
 
@@ -49,7 +53,50 @@ std::string in_foreign_domain(onnx::ModelProto model) {
   return model.SerializeAsString();
 }
 
+// The least of several, as other processes may take the processor in any of them. Nothing if the
+// provider does not answer, or takes none of the nodes.
+std::optional<Milliseconds> time_to_claim(const Bench& bench, WideKind kind, int repeats) {
+  const WideShape shape = {.rows = 4, .columns = 16, .repeats = repeats};
+  const std::string model = wide_model(kind, shape).SerializeAsString();
+  SessionOptions options = bench.options();
+  options.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
+  std::optional<Milliseconds> least;
+  for (int i = 0; i < 3; ++i) {
+    const Result<Asked> asked = ask(bench, model, options);
+    if (!asked.ok() || asked->claims.empty()) return std::nullopt;
+    least = least ? std::min(*least, asked->time) : asked->time;
+  }
+  return least;
+}
+
 }  // namespace
+
+void check_time_of_claims(const Subject& subject, Report& report) {
+  constexpr int kFew = 40;
+  constexpr int kFactor = 16;
+  constexpr Milliseconds kNoticeable(100);
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  Milliseconds slowest{};
+  uint64_t kinds = 0;
+  for (const WideKind kind : kWideKinds) {
+    const auto few = time_to_claim(*bench, kind, kFew);
+    const auto many = few ? time_to_claim(*bench, kind, kFew * kFactor) : std::nullopt;
+    if (!many) continue;
+    ++kinds;
+    slowest = std::max(slowest, *many);
+    // A time that grows with the square of the number is 16 times as long as one that grows with
+    // the number.
+    if (*many < kNoticeable || *many < 4 * kFactor * *few) continue;
+    report.fail(formatted("get_capability takes {:.1f} ms for a model, and {:.1f} ms for one with "
+                          "{} times as many nodes",
+                          few->count(), many->count(), kFactor),
+                "look at each node a bounded number of times: mark what was seen instead of "
+                "searching it");
+  }
+  if (kinds == 0) return report.leave_out("the provider takes no node of the models");
+  report.note("slowest answer (ms)", slowest.count());
+}
 
 void check_answers(const Subject& subject, Report& report) {
   judge_models(subject, report, [&](const Bench& bench, const NamedModel& model) {

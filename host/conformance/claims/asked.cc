@@ -67,7 +67,9 @@ Result<Asked> ask(const Bench& bench, const std::string& model, const SessionOpt
                                 std::make_shared<const bridge::ModelView>(asked.prepared.model));
   const Graph& graph = asked.prepared.model.graph;
   const std::vector<uint32_t> unassigned(graph.nodes.size(), partition::kUnassigned);
+  const auto begin = std::chrono::steady_clock::now();
   EPHOST_ASSIGN_OR_RETURN(asked.claims, claims.claims(graph, unassigned));
+  asked.time = std::chrono::steady_clock::now() - begin;
   EPHOST_RETURN_IF_ERROR(claims.failure());
   return asked;
 }

@@ -3,6 +3,7 @@
 
 #include <ephost/status.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace ephost::conformance {
 struct Asked {
   session::PreparedModel prepared;
   std::vector<partition::Claim> claims;  // of a further question, in the provider's order
+  std::chrono::duration<double, std::milli> time{};  // that the further question took
 };
 
 // The model is borrowed. Fails as a session does, and where the provider fails to say what it

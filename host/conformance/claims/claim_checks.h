@@ -8,5 +8,6 @@ namespace ephost::conformance {
 void check_answers(const Subject& subject, Report& report);
 void check_claims_compile(const Subject& subject, Report& report);
 void check_foreign_domain(const Subject& subject, Report& report);
+void check_time_of_claims(const Subject& subject, Report& report);
 
 }  // namespace ephost::conformance

@@ -225,6 +225,8 @@ constexpr std::array kClaimChecks = {
           &check_claims_compile},
     Check{24, 9, "foreign-domain", "Operators of an unknown domain are left alone", Level::kBasic,
           seconds(60), &check_foreign_domain},
+    Check{24, 10, "time-of-claims", "The time to claim grows as the number of nodes does",
+          Level::kBasic, seconds(120), &check_time_of_claims},
 };
 constexpr std::array kClaimParts = {Part{kClaimPart, &claims_here}};
 

@@ -10,38 +10,16 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/conformance/interface/option_values.h"
 #include "host/conformance/kit/checks.h"
 #include "host/conformance/support/probe.h"
 
 namespace ephost::conformance {
 namespace {
 
-using manifest::OptionScope;
 using manifest::OptionSpec;
 using manifest::OptionType;
 using std::chrono::seconds;
-
-// Values to try: those at the limits, and the default.
-std::vector<std::string> values_to_try(const OptionSpec& option) {
-  std::vector<std::string> values = {manifest::to_text(option.default_value)};
-  switch (option.type) {
-    case OptionType::kEnum:
-      return option.choices;
-    case OptionType::kBool:
-      return {"true", "false"};
-    case OptionType::kInt:
-    case OptionType::kFloat:
-      if (option.range) {
-        values.push_back(manifest::to_text(option.range->first));
-        values.push_back(manifest::to_text(option.range->second));
-      }
-      return values;
-    case OptionType::kString:
-      values.insert(values.end(), {"", "\u00e9", std::string(1000, 'x')});
-      return values;
-  }
-  return values;
-}
 
 // Values that the manifest does not allow.
 std::vector<std::string> wrong_values_of(const OptionSpec& option) {
@@ -70,8 +48,6 @@ std::vector<std::string> wrong_values_of(const OptionSpec& option) {
   }
   return {};
 }
-
-bool is_for_creation(const OptionSpec& option) { return option.scope != OptionScope::kRun; }
 
 std::string how_with(const GivenOptions& options) {
   std::string text = "with ";

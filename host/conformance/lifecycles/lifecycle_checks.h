@@ -11,10 +11,13 @@ void check_storm_without_runs(const Subject& subject, Report& report);
 void check_storm_of_failures(const Subject& subject, Report& report);
 void check_storm_of_loading(const Subject& subject, Report& report);
 void check_storm_of_runs(const Subject& subject, Report& report);
+void check_storm_of_failing_runs(const Subject& subject, Report& report);
 void check_storm_of_contexts(const Subject& subject, Report& report);
 void check_storm_of_threads(const Subject& subject, Report& report);
 
 // What they leave alone.
+void check_other_options(const Subject& subject, Report& report);
+
 void check_settings(const Subject& subject, Report& report);
 void check_home(const Subject& subject, Report& report);
 

@@ -1,6 +1,7 @@
 // Storms: the same again and again, while memory, descriptors, threads, mappings and files are
 // counted.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "host/conformance/contexts/compiled.h"
 #include "host/conformance/lifecycles/lifecycle_checks.h"
 #include "host/conformance/sessions/bench.h"
+#include "host/conformance/sessions/failing_runs.h"
 #include "host/conformance/sessions/samples.h"
 #include "host/conformance/support/kept_libraries.h"
 #include "host/conformance/support/process_state.h"
@@ -128,6 +130,35 @@ void check_storm_of_runs(const Subject& subject, Report& report) {
     if (!session.ok()) continue;
     judge_growth(rounds_of(subject) * 10, formatted("running {}", sample.name), report, [&] {
       for (const Inputs& inputs : sample.inputs) (void)session->run(inputs);
+    });
+  }
+  files.judge(report);
+}
+
+void check_storm_of_failing_runs(const Subject& subject, Report& report) {
+  const TemporaryFiles files(subject);
+  auto storm = prepare_storm(subject, report);
+  if (!storm) return;
+  // So long that a run may end within a computation.
+  for (const WideKind kind : kWideKinds) {
+    storm->samples.push_back(sample_of(kind, {.rows = 512, .columns = 512, .repeats = 2}));
+  }
+  Dice dice(formatted("failing runs {}", subject.seed));
+  for (const Sample& sample : storm->samples) {
+    Result<Session> session = storm->bench.load(sample.model, storm->bench.options());
+    if (!session.ok() || storm->bench.nodes_of(*session) == 0) continue;
+    const Inputs& inputs = sample.inputs.front();
+    const auto begin = std::chrono::steady_clock::now();
+    (void)session->run(inputs);
+    const std::chrono::duration<double, std::nano> whole = std::chrono::steady_clock::now() - begin;
+    const std::string what = formatted("failing to run {}", sample.name);
+    judge_growth(rounds_of(subject), what, report, [&] {
+      run_into_failure(*session, inputs);
+      for (int i = 0; i < 3; ++i) {
+        run_into_deadline(
+            *session, inputs,
+            std::chrono::nanoseconds(static_cast<int64_t>(dice.real(0.01, 1) * whole.count())));
+      }
     });
   }
   files.judge(report);

@@ -1,6 +1,5 @@
 // Runs that fail or that work on numbers which are not finite, and the runs after them.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "host/base/format.h"
 #include "host/conformance/runs/run_checks.h"
 #include "host/conformance/sessions/bench.h"
+#include "host/conformance/sessions/failing_runs.h"
 #include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
 
@@ -17,34 +17,6 @@ namespace ephost::conformance {
 namespace {
 
 using std::chrono::milliseconds;
-
-// A copy in which `change` has gone over every element of the type.
-template <class Element, class Change>
-Inputs changed(const Inputs& inputs, ElementType type, const Change& change) {
-  Inputs made = inputs;
-  for (NamedValue& input : made) {
-    if (input.value.kind() != ValueKind::kTensor || input.value.element_type() != type) continue;
-    Value copy = Value::allocate(type, input.value.shape()).value();
-    std::ranges::copy(input.value.bytes(), copy.mutable_bytes().begin());
-    for (Element& element : copy.mutable_elements<Element>()) change(element);
-    input.value = std::move(copy);
-  }
-  return made;
-}
-
-// Ways in which a run may fail after it has begun. Those that do not make it fail do no harm.
-void run_into_failure(Session& session, const Inputs& inputs) {
-  const std::atomic<bool> is_cancelled = true;
-  RunOptions cancelled;
-  cancelled.cancelled = &is_cancelled;
-  (void)session.run(inputs, {}, cancelled);
-  RunOptions late;
-  late.deadline = std::chrono::steady_clock::now();
-  (void)session.run(inputs, {}, late);
-  // Indices that do not exist.
-  (void)session.run(
-      changed<int64_t>(inputs, ElementType::kInt64, [](int64_t& index) { index += 1'000'000; }));
-}
 
 std::string_view class_of(float number) {
   if (std::isnan(number)) return "NaN";
@@ -117,6 +89,36 @@ void check_special_results(const Subject& subject, Report& report) {
     if (wrong) {
       report.fail(formatted("{}: {}", sample.name, *wrong),
                   "compute as IEEE 754 says: NaN stays NaN, and infinities count");
+    }
+  }
+  if (models == 0) return report.leave_out("the provider takes no node of the models");
+  report.note("models", static_cast<double>(models));
+}
+
+void check_subnormal_numbers(const Subject& subject, Report& report) {
+  constexpr float kLeastNormal = std::numeric_limits<float>::min();
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  Dice dice(formatted("subnormal {}", subject.seed));
+  uint64_t models = 0;
+  for (const WideKind kind : kWideKinds) {
+    const Sample sample = wide_sample(kind, false);
+    Result<Session> session = bench->load(sample.model, bench->options());
+    Result<Session> reference = bench->load(sample.model, Bench::reference());
+    if (!session.ok() || !reference.ok() || bench->nodes_of(*session) == 0) continue;
+    const Inputs inputs =
+        changed<float>(sample.inputs.front(), ElementType::kFloat, [&](float& number) {
+          if (dice.one_in(3)) number = static_cast<float>(dice.real(-1, 1)) * kLeastNormal;
+        });
+    const Result<Values> outputs = session->run(inputs);
+    const Result<Values> expected = reference->run(inputs);
+    if (!expected.ok()) continue;
+    ++models;
+    const auto wrong =
+        outputs.ok() ? find_difference(*outputs, *expected) : outputs.status().message();
+    if (wrong) {
+      report.fail(formatted("{} on subnormal numbers: {}", sample.name, *wrong),
+                  "compute with subnormal numbers, or treat them as zero");
     }
   }
   if (models == 0) return report.leave_out("the provider takes no node of the models");

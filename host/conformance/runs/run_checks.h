@@ -24,10 +24,14 @@ void check_bound_outputs(const Subject& subject, Report& report);
 // Failures, and numbers that are not finite.
 void check_failed_runs(const Subject& subject, Report& report);
 void check_special_results(const Subject& subject, Report& report);
+void check_subnormal_numbers(const Subject& subject, Report& report);
 
 // What runs are told.
 void check_run_options(const Subject& subject, Report& report);
 void check_dynamic_options(const Subject& subject, Report& report);
 void check_cancellation(const Subject& subject, Report& report);
+
+void check_values_on_devices(const Subject& subject, Report& report);
+void check_captured_runs(const Subject& subject, Report& report);
 
 }  // namespace ephost::conformance

@@ -38,6 +38,11 @@ constexpr std::array kRunChecks = {
           Level::kBasic, seconds(120), &check_special_results},
     Check{25, 12, "failed-runs", "A run that fails leaves nothing behind", Level::kBasic,
           seconds(120), &check_failed_runs},
+    Check{25, 13, "subnormal-numbers", "Subnormal numbers count as themselves or as zero",
+          Level::kBasic, seconds(120), &check_subnormal_numbers},
+    Check{38, 4, "values-on-devices",
+          "Inputs and outputs may lie anywhere in the memory of the device", Level::kBasic,
+          seconds(120), &check_values_on_devices},
     Check{51, 1, "cancelled-runs", "A run that is cancelled ends soon, and later ones work",
           Level::kBasic, seconds(120), &check_cancellation},
     Check{52, 1, "run-options", "An option of a run takes every value and holds for one run",
@@ -49,6 +54,8 @@ constexpr std::array kRunChecks = {
           seconds(120), &check_least_alignment},
     Check{62, 1, "fixed-extents", "Extents that the model fixes give the results of open ones",
           Level::kBasic, seconds(300), &check_fixed_extents},
+    Check{67, 1, "captured-runs", "Runs that are captured give the results of others",
+          Level::kBasic, seconds(120), &check_captured_runs},
 };
 
 }  // namespace

@@ -64,10 +64,10 @@ Result<Bench> Bench::open(const Subject& subject) {
                           quote(subject.manifest.native())));
 }
 
-SessionOptions Bench::options() const {
+SessionOptions Bench::options(const OptionList& of_provider) const {
   SessionOptions options;
   // Exactly this version, if others are installed too.
-  options.append_execution_provider(plugin_.name, {}, "=" + plugin_.version);
+  options.append_execution_provider(plugin_.name, of_provider, "=" + plugin_.version);
   options.add_config_entry("session.isolation." + plugin_.name, subject_.isolation);
   return options;
 }

@@ -53,8 +53,9 @@ class Bench {
     return (is_full() ? full : basic) * subject_.time_factor;
   }
 
-  // Options with which the provider takes what it can, and the CPU provider the rest.
-  [[nodiscard]] SessionOptions options() const;
+  // Options with which the provider takes what it can, and the CPU provider the rest; with options
+  // of the provider.
+  [[nodiscard]] SessionOptions options(const OptionList& of_provider = {}) const;
   // The same with the layer `validate` over the provider; `guard` is "zones" or "pages".
   [[nodiscard]] SessionOptions guarded(std::string_view guard = "zones") const;
   // What that layer has found in such sessions since the last call: also what fails no call, what

@@ -27,8 +27,8 @@ Status copy_between(const bridge::DeviceMemory& from, const std::byte* source,
   if (staging == nullptr) return out_of_memory(kStagingBytes, "a copy between devices");
   for (uint64_t done = 0; done < size; done += kStagingBytes) {
     const uint64_t part = std::min<uint64_t>(size - done, kStagingBytes);
-    EPHOST_RETURN_IF_ERROR(from.device->copy(kHostMemory, staging.get(), from.number,
-                                             source + done, part, kWhat));
+    EPHOST_RETURN_IF_ERROR(
+        from.device->copy(kHostMemory, staging.get(), from.number, source + done, part, kWhat));
     EPHOST_RETURN_IF_ERROR(
         to.device->copy(to.number, target + done, kHostMemory, staging.get(), part, kWhat));
   }

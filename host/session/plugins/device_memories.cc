@@ -15,7 +15,8 @@ std::string to_text(const MemoryInfo& memory) {
   return formatted("{} of {}:{}", quote(memory.name), memory.device_type, memory.device_id);
 }
 
-bool is_named(const bridge::DeviceMemory& memory, const std::string& full, const std::string& name) {
+bool is_named(const bridge::DeviceMemory& memory, const std::string& full,
+              const std::string& name) {
   if (name.empty()) return memory.number == 1;
   return name == full || name == memory.info().name;
 }
@@ -37,10 +38,9 @@ Result<std::optional<bridge::DeviceMemory>> find_memory(const MemoryInfo& wanted
   for (const bridge::DeviceMemory& memory : bridge::open_memories()) {
     const MemoryInfo known = describe_memory(memory);
     all.push_back(to_text(known));
-    const bool is_it = known.device_type == wanted.device_type &&
-                       known.device_id == wanted.device_id &&
-                       wanted.memory_type == MemoryType::kDefault &&
-                       is_named(memory, known.name, wanted.name);
+    const bool is_it =
+        known.device_type == wanted.device_type && known.device_id == wanted.device_id &&
+        wanted.memory_type == MemoryType::kDefault && is_named(memory, known.name, wanted.name);
     if (!is_it) continue;
     found = memory;
     ++matches;
@@ -49,9 +49,10 @@ Result<std::optional<bridge::DeviceMemory>> find_memory(const MemoryInfo& wanted
   const std::string open = all.empty() ? "no device is open; sessions open those of their providers"
                                        : "open are " + join(all, ", ");
   if (matches == 0) {
-    return Status(StatusCode::kInvalidArgument,
-                  formatted("no open device has the memory {}; {}; host memory is MemoryInfo::cpu()",
-                            to_text(wanted), open));
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("no open device has the memory {}; {}; host memory is MemoryInfo::cpu()",
+                  to_text(wanted), open));
   }
   return Status(StatusCode::kInvalidArgument,
                 formatted("{} devices have a memory {}; name it with its provider: {}", matches,

@@ -21,6 +21,7 @@ DEFECTS = {
     "capability": {"answers"},
     "thread": {"guarded-random-graphs"},
     "constant": {"guarded-random-graphs"},
+    "claim_time": {"time-of-claims"},
     "capability_descriptor": {"storm-of-failures"},
     # Compilation and contexts.
     "compile": {"claims-compile"},
@@ -52,11 +53,13 @@ DEFECTS = {
     "empty": {"empty-and-large-tensors"},
     "special": {"special-numbers"},
     "not_a_number": {"special-results"},
+    "subnormal": {"subnormal-numbers"},
     "failed_run": {"failed-runs"},
     "aligned_input": {"least-alignment"},
     "aligned_output": {"bound-outputs"},
     "ranges": {"sizes-of-the-pool"},
     "run_bytes": {"storm-of-runs"},
+    "cancelled_bytes": {"storm-of-failing-runs"},
     "thread_bytes": {"storm-of-threads"},
     "thread_handles": {"threads-of-handles"},
     "destruction": {"destruction-beside-runs"},
@@ -71,6 +74,7 @@ DEFECTS = {
     "load_descriptor": {"storm-of-loading"},
     "run_option": {"run-options"},
     "dynamic_option": {"dynamic-options"},
+    "shared_options": {"other-options"},
 }
 
 

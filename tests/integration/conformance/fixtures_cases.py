@@ -120,7 +120,8 @@ CARELESS = {
 OPERATORS = {"two_of_one_version": "59.1", "growing": "59.2"}
 
 # What the streams of the simulated device do (tests/fixtures/device/streams.h): the check that names it.
-STREAMS = {"reversed": "65.1", "early": "65.2", "no_waits": "65.3", "no_calls": "65.4"}
+STREAMS = {"reversed": "65.1", "early": "65.2", "no_waits": "65.3", "no_calls": "65.4",
+           "no_copy_within": "38.4", "no_launch": "67.1"}
 
 # The checks that cases of their own fail.
 OTHERS = ("1.1", "3.2", "3.3", "4.4", "8.1", "8.3", "38.3", "40.1", "48.1", "48.2")
