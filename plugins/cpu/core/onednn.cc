@@ -181,11 +181,13 @@ Step reorder_step(const dnnl::engine& engine, const dnnl::memory::desc& from,
   const dnnl::memory::desc scratchpad = description.scratchpad_desc();
   Step step = {dnnl::reorder(description),
                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, scratchpad}},
-               scratchpad.get_size()};
+               scratchpad.get_size(),
+               ephost_onednn::SafeReorder::plan(from, to)};
   return step;
 }
 
-BoundStep::BoundStep(const Step& step, const dnnl::engine& engine) : primitive_(step.primitive) {
+BoundStep::BoundStep(const Step& step, const dnnl::engine& engine)
+    : primitive_(step.primitive), safe_(step.safe) {
   for (const auto& [argument, desc] : step.arguments) {
     memories_.emplace_back(desc, engine, nullptr);
     arguments_.push_back({argument, memories_.back().get()});
@@ -199,12 +201,25 @@ void BoundStep::bind(int argument, const void* data) {
   }
 }
 
+void* BoundStep::data(int argument) const {
+  const auto found =
+      std::find_if(arguments_.begin(), arguments_.end(),
+                   [&](const dnnl_exec_arg_t& known) { return known.arg == argument; });
+  return memories_[static_cast<std::size_t>(found - arguments_.begin())].get_data_handle();
+}
+
 void BoundStep::execute(const dnnl::stream& stream) {
+  if (safe_ && !safe_->needs_library()) {
+    return safe_->run(data(DNNL_ARG_FROM), data(DNNL_ARG_TO));
+  }
   const OneDnnUse use;
   // The C function: the C++ one builds a map and a vector for each call.
   const dnnl_status_t status = dnnl_primitive_execute(
       primitive_.get(), stream.get(), static_cast<int>(arguments_.size()), arguments_.data());
   dnnl::error::wrap_c_api(status, "oneDNN could not execute a primitive");
+  if (!safe_) return;
+  dnnl::stream(stream).wait();
+  safe_->run(data(DNNL_ARG_FROM), data(DNNL_ARG_TO));
 }
 
 const void* PackedWeights::get(const dnnl::memory::desc& wanted, const OneDnn& onednn) {

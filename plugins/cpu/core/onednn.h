@@ -13,11 +13,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "plugins/cpu/core/dims.h"
+#include "plugins/onednn/element_moves.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
@@ -85,6 +87,8 @@ struct Step {
   dnnl::primitive primitive;
   std::vector<std::pair<int, dnnl::memory::desc>> arguments;
   uint64_t scratchpad_bytes = 0;  // to be bound as DNNL_ARG_SCRATCHPAD if not 0
+  // Of a reorder that the library is not trusted with.
+  std::optional<ephost_onednn::SafeReorder> safe = std::nullopt;
 
   [[nodiscard]] const dnnl::memory::desc& layout(int argument) const;
 };
@@ -102,7 +106,10 @@ class BoundStep {
   void execute(const dnnl::stream& stream);
 
  private:
+  [[nodiscard]] void* data(int argument) const;
+
   dnnl::primitive primitive_;
+  std::optional<ephost_onednn::SafeReorder> safe_;
   std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };

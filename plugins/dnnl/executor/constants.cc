@@ -7,8 +7,8 @@
 #include <new>
 
 #include "plugins/dnnl/executor/workspace_plan.h"
-#include "plugins/dnnl/library/element_moves.h"
 #include "plugins/dnnl/library/primitives.h"
+#include "plugins/onednn/element_moves.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -47,18 +47,6 @@ class ReorderTarget {
   std::shared_ptr<void> memory_;
 };
 
-// Puts integers where they belong, if the library has not. Only the library knows whether it halves
-// them and what it adds to them, so that the rest stays as it has made it.
-void correct(const ElementMoves& moves, const void* source, void* target,
-             const Descriptor& layout) {
-  const ElementMoves::Difference wrong = moves.compare(source, target);
-  if (wrong.from_whole == 0 || wrong.from_half == 0) return;
-  if (wrong.from_half < wrong.from_whole || has_more_than_elements(layout)) {
-    throw dnnl::error(dnnl_runtime_error, "a reorder of a constant puts elements in wrong places");
-  }
-  moves.run(source, target);
-}
-
 // Moves elements from one layout to another.
 void convert(const void* source, const Descriptor& from_layout, void* target,
              const Descriptor& to_layout, const dnnl::engine& engine) {
@@ -66,18 +54,15 @@ void convert(const void* source, const Descriptor& from_layout, void* target,
     std::memcpy(target, source, to_layout.get_size());
     return;
   }
-  std::optional<ElementMoves> moves;
-  if (has_padding(from_layout) || has_padding(to_layout)) {
-    moves = ElementMoves::plan(from_layout, to_layout);
-  }
-  if (moves && type_of(to_layout) == ElementType::kF32) return moves->run(source, target);
+  const auto safe = ephost_onednn::SafeReorder::plan(from_layout, to_layout);
+  if (safe && !safe->needs_library()) return safe->run(source, target);
   dnnl::stream stream(engine);
   // The library takes no pointer to const; it only reads from this one.
   dnnl::memory from(from_layout, engine, const_cast<void*>(source));
   dnnl::memory to(to_layout, engine, target);
   dnnl::reorder(from, to).execute(stream, from, to);
   stream.wait();
-  if (moves) correct(*moves, source, target, to_layout);
+  if (safe) safe->run(source, target);
 }
 
 PackedConstant pack(TensorId tensor, const void* source, const Descriptor& stored,

@@ -1,30 +1,27 @@
 #include "plugins/dnnl/executor/program_builder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
-#include "plugins/dnnl/library/element_moves.h"
+#include "plugins/onednn/element_moves.h"
 
 namespace ephost_dnnl {
 namespace {
 
-// In the place of a reorder that the library does wrong.
+// In the place of a reorder of the library's that is not trusted.
 class Move : public OwnKernel {
  public:
-  Move(ElementMoves moves, std::size_t size) : moves_(std::move(moves)), size_(size) {}
+  explicit Move(ephost_onednn::SafeReorder reorder) : reorder_(std::move(reorder)) {}
 
   void run(const void* const* inputs, void* output) const override {
-    std::memset(output, 0, size_);  // primitives count on zeros in the padding
-    moves_.run(inputs[0], output);
+    reorder_.run(inputs[0], output);
   }
 
  private:
-  const ElementMoves moves_;
-  const std::size_t size_;  // of the output
+  const ephost_onednn::SafeReorder reorder_;
 };
 
 }  // namespace
@@ -104,9 +101,10 @@ void ProgramBuilder::add_reorder(uint32_t from_buffer, const Descriptor& from, u
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   try {
-    if (!reorders_rightly(engine_, from, to)) {
-      const auto own = std::make_shared<Move>(*ElementMoves::plan(from, to), to.get_size());
-      return add_own_step(own, {{DNNL_ARG_FROM, from_buffer, from}, {DNNL_ARG_TO, to_buffer, to}},
+    if (const auto safe = ephost_onednn::SafeReorder::plan(from, to)) {
+      if (safe->needs_library()) throw NoPrimitive("a reorder that is not trusted, for " + label);
+      return add_own_step(std::make_shared<Move>(*safe),
+                          {{DNNL_ARG_FROM, from_buffer, from}, {DNNL_ARG_TO, to_buffer, to}},
                           "the move for " + std::move(label), kNoOp);
     }
     const dnnl::reorder::primitive_desc descriptor(engine_, from, engine_, to, attributes);

@@ -160,34 +160,6 @@ bool has_padding(const Descriptor& descriptor) {
   return !std::equal(fields.dims, fields.dims + fields.ndims, fields.padded_dims);
 }
 
-bool has_more_than_elements(const Descriptor& descriptor) {
-  const LayoutFields fields = layout_fields(descriptor);
-  const Dims padded(fields.padded_dims, fields.padded_dims + fields.ndims);
-  const std::size_t size = type_of(descriptor) == ElementType::kF32 ? sizeof(float) : 1;
-  return fields.has_extra ||
-         descriptor.get_size() != static_cast<std::size_t>(element_count(padded)) * size;
-}
-
-std::optional<std::vector<Dims>> element_offsets(const Descriptor& descriptor) {
-  const LayoutFields fields = layout_fields(descriptor);
-  if (!fields.is_blocked) return std::nullopt;
-  std::vector<Dims> offsets;
-  for (int dimension = 0; dimension < fields.ndims; ++dimension) {
-    const std::vector<Component> parts = components(fields, dimension);
-    Dims& of_dimension = offsets.emplace_back();
-    for (int64_t index = 0; index < fields.dims[dimension]; ++index) {
-      int64_t offset = dimension == 0 ? fields.offset : 0;
-      int64_t left = index;
-      for (auto part = parts.rbegin(); part != parts.rend(); ++part) {  // the fastest one first
-        offset += left % part->extent * part->stride;
-        left /= part->extent;
-      }
-      of_dimension.push_back(offset);
-    }
-  }
-  return offsets;
-}
-
 bool same_layout(const Descriptor& a, const Descriptor& b) {
   if (a == b) return true;
   if (dims_of(a) != dims_of(b) || type_of(a) != type_of(b)) return false;

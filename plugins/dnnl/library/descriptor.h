@@ -7,7 +7,6 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "plugins/dnnl/recipe/recipe.h"
 
@@ -39,14 +38,6 @@ using Descriptor = dnnl::memory::desc;
 
 // Whether some dimension takes up more than its extent, which happens if blocks do not divide it.
 [[nodiscard]] bool has_padding(const Descriptor& descriptor);
-
-// Whether the layout takes up more than its elements and their padding do: sums of integers that
-// the library adds to them.
-[[nodiscard]] bool has_more_than_elements(const Descriptor& descriptor);
-
-// What each index of each dimension adds to the offset of an element, counted in elements: the
-// offset is the sum over all dimensions. Nothing for layouts that are not made of blocks.
-[[nodiscard]] std::optional<std::vector<Dims>> element_offsets(const Descriptor& descriptor);
 
 // Whether both place every element of the same type and dimensions at the same offset.
 [[nodiscard]] bool same_layout(const Descriptor& a, const Descriptor& b);

@@ -1,19 +1,22 @@
-#include "plugins/dnnl/library/element_moves.h"
+#include "plugins/onednn/element_moves.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "plugins/dnnl/library/primitives.h"
+#include "plugins/dnnl/library/descriptor.h"
 
 namespace ephost_dnnl::element_moves_test {
 namespace {
 
+using ephost_onednn::ElementMoves;
+using ephost_onednn::SafeReorder;
 using Tag = dnnl::memory::format_tag;
 
 const dnnl::engine& engine() {
@@ -131,23 +134,59 @@ TEST(ElementMoves, NeedLayoutsOfOneTypeAndShape) {
   EXPECT_FALSE(ElementMoves::plan(row_major({2, 3}), row_major({2, 3}, ElementType::kS8)));
 }
 
-// Whatever the library does, the answer is what trying it says.
-TEST(ElementMoves, FindReordersThatTheLibraryDoesWrong) {
+// Whatever the library does, the elements are where it reads them.
+TEST(SafeReorderTest, IsRightWhereTheLibraryIsNotTrusted) {
+  uint64_t count = 0;
   for (const Descriptor& layout : padded_layouts(ElementType::kF32)) {
     for (const Descriptor& plain : plain_layouts(dims_of(layout), ElementType::kF32)) {
+      const auto reorder = SafeReorder::plan(plain, layout);
+      ASSERT_EQ(reorder.has_value(), has_padding(layout));
+      if (!reorder) continue;
+      ++count;
+      EXPECT_FALSE(reorder->needs_library());
       std::vector<float> given(plain.get_size() / sizeof(float));
       std::iota(given.begin(), given.end(), 1.0F);
-      std::vector<unsigned char> made(layout.get_size());
-      dnnl::memory from(plain, engine(), given.data());
-      dnnl::memory to(layout, engine(), made.data());
-      dnnl::stream stream(engine());
-      dnnl::reorder(from, to).execute(stream, from, to);
-      stream.wait();
+      std::vector<unsigned char> made(layout.get_size(), 0xA5);
+      reorder->run(given.data(), made.data());
       const std::vector<unsigned char> read = read_by_library(made, layout, plain);
-      const bool is_right = std::memcmp(read.data(), given.data(), read.size()) == 0;
-      ASSERT_EQ(reorders_rightly(engine(), plain, layout), is_right);
+      ASSERT_EQ(std::memcmp(read.data(), given.data(), read.size()), 0);
+      // The padding is zero.
+      const auto zeros = std::count(made.begin(), made.end(), 0);
+      EXPECT_GE(static_cast<uint64_t>(zeros), made.size() - read.size());
     }
   }
+  EXPECT_GT(count, 1000U);
+}
+
+TEST(SafeReorderTest, CorrectsIntegersThatTheLibraryHasMisplaced) {
+  const Descriptor layout(Dims{5, 3, 3, 2}, dnnl::memory::data_type::s8, Tag::Acdb16a);
+  const Descriptor plain = row_major({5, 3, 3, 2}, ElementType::kS8);
+  const auto reorder = SafeReorder::plan(plain, layout);
+  ASSERT_TRUE(reorder && reorder->needs_library());
+  std::vector<int8_t> given(90);
+  std::iota(given.begin(), given.end(), 1);
+  std::vector<unsigned char> right(layout.get_size());
+  ElementMoves::plan(plain, layout)->run(given.data(), right.data());
+  std::vector<unsigned char> made = right;
+  std::swap(made[0], made[1]);
+  reorder->run(given.data(), made.data());
+  EXPECT_EQ(made, right);
+  // Halves stay, and halves in wrong places are refused.
+  for (unsigned char& byte : made) {
+    byte = static_cast<unsigned char>(std::nearbyint(static_cast<float>(byte) / 2));
+  }
+  const std::vector<unsigned char> halves = made;
+  reorder->run(given.data(), made.data());
+  EXPECT_EQ(made, halves);
+  std::swap(made[0], made[4]);
+  EXPECT_THROW(reorder->run(given.data(), made.data()), dnnl::error);
+}
+
+TEST(SafeReorderTest, LeavesImagesToTheLibrary) {
+  const Descriptor blocked(Dims{1, 20, 3, 3}, dnnl::memory::data_type::f32, Tag::nChw16c);
+  EXPECT_TRUE(has_padding(blocked));
+  EXPECT_FALSE(SafeReorder::plan(row_major({1, 20, 3, 3}), blocked));
+  EXPECT_FALSE(SafeReorder::plan(blocked, row_major({1, 20, 3, 3})));
 }
 
 }  // namespace
