@@ -41,8 +41,8 @@ class ElementMoves {
   std::vector<Offsets> from_, to_;  // by dimension
 };
 
-// Whether the library's reorders to the layout are not trusted: it has padding, and is none of
-// those of images, whose only blocks are of channels.
+// Whether the library's reorders to the layout are not trusted: it has padding, and is not one
+// of those of images, whose only blocks are of channels.
 [[nodiscard]] bool is_reordered_wrongly(const dnnl::memory::desc& to);
 
 // A reorder in the place of the library's where that is not trusted. It does the elements of floats

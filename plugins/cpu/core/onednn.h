@@ -87,7 +87,7 @@ struct Step {
   dnnl::primitive primitive;
   std::vector<std::pair<int, dnnl::memory::desc>> arguments;
   uint64_t scratchpad_bytes = 0;  // to be bound as DNNL_ARG_SCRATCHPAD if not 0
-  // Of a reorder that the library is not trusted with.
+  // A reorder that the library is not trusted with.
   std::optional<ephost_onednn::SafeReorder> safe = std::nullopt;
 
   [[nodiscard]] const dnnl::memory::desc& layout(int argument) const;
