@@ -158,14 +158,13 @@ ElementMoves::Difference ElementMoves::compare(const void* from, const void* to)
   return found;
 }
 
-bool is_reordered_wrongly(const Desc& to) {
-  const Blocks blocks = blocks_of(to);
-  const bool is_of_images = blocks.sizes.size() == 1 && blocks.of_dims[0] == 1;
-  return blocks.is_blocked && blocks.dims != blocks.padded_dims && !is_of_images;
-}
+bool is_trusted_with_padding() { return dnnl_version()->major < 3; }
 
-std::optional<SafeReorder> SafeReorder::plan(const Desc& from, const Desc& to) {
-  if (!is_reordered_wrongly(to)) return std::nullopt;
+std::optional<SafeReorder> SafeReorder::plan(const Desc& from, const Desc& to,
+                                             bool trusts_library) {
+  if (trusts_library) return std::nullopt;
+  const Blocks blocks = blocks_of(to);
+  if (!blocks.is_blocked || blocks.dims == blocks.padded_dims) return std::nullopt;
   std::optional<ElementMoves> moves = ElementMoves::plan(from, to);
   if (!moves) return std::nullopt;
   return SafeReorder(*std::move(moves), to);
@@ -183,8 +182,10 @@ void SafeReorder::run(const void* from, void* to) const {
     return moves_.run(from, to);
   }
   const ElementMoves::Difference wrong = moves_.compare(from, to);
-  if (wrong.from_whole == 0 || wrong.from_half == 0) return;
-  if (wrong.from_half < wrong.from_whole || has_more_than_elements_) {
+  const bool is_halved = wrong.from_half < wrong.from_whole;
+  const bool is_right = wrong.from_whole == 0 || wrong.from_half == 0;
+  if (is_right && !has_more_than_elements_) return;
+  if (is_halved || has_more_than_elements_) {
     throw dnnl::error(dnnl_unimplemented, "oneDNN's reorder puts elements into wrong places");
   }
   moves_.run(from, to);

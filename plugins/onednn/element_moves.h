@@ -41,9 +41,9 @@ class ElementMoves {
   std::vector<Offsets> from_, to_;  // by dimension
 };
 
-// Whether the library's reorders to the layout are not trusted: it has padding, and is not one
-// of those of images, whose only blocks are of channels.
-[[nodiscard]] bool is_reordered_wrongly(const dnnl::memory::desc& to);
+// Whether reorders of the library in this process to layouts with padding are right. Those of
+// version 2 are; which ones of version 3 are wrong follows from no simple rule.
+[[nodiscard]] bool is_trusted_with_padding();
 
 // A reorder in the place of the library's where that is not trusted. It does the elements of floats
 // itself. Of integers only the library knows whether it halves them and what it adds to them, so
@@ -51,8 +51,9 @@ class ElementMoves {
 class SafeReorder {
  public:
   // Nothing where the library's reorder is trusted.
-  [[nodiscard]] static std::optional<SafeReorder> plan(const dnnl::memory::desc& from,
-                                                       const dnnl::memory::desc& to);
+  [[nodiscard]] static std::optional<SafeReorder> plan(
+      const dnnl::memory::desc& from, const dnnl::memory::desc& to,
+      bool trusts_library = is_trusted_with_padding());
 
   // Whether the library has to run first.
   [[nodiscard]] bool needs_library() const { return is_of_integers_; }

@@ -275,6 +275,10 @@ class ByteConvolutions::Plans {
       plan.packed_weights = packed_->get(description.weights_desc(), *onednn_);
     } else if (dense != description.weights_desc()) {
       plan.pack_weights = reorder_step(engine(), dense, description.weights_desc());
+      if (plan.pack_weights->safe) {  // whether it works shows only when it is too late
+        plan.pack_weights.reset();
+        throw dnnl::error(dnnl_unimplemented, "oneDNN's reorder is not trusted");
+      }
       plan.scratchpad_bytes = std::max(plan.scratchpad_bytes, plan.pack_weights->scratchpad_bytes);
     }
     plan.is_fast = true;
