@@ -58,7 +58,7 @@ class SafeReorder {
   // Whether the library has to run first.
   [[nodiscard]] bool needs_library() const { return is_of_integers_; }
   // Fills the target, or corrects what the library has made of it. Throws dnnl::error
-  // (unimplemented) where that cannot be corrected.
+  // (unimplemented) where that cannot be corrected, or has sums of the library's besides.
   void run(const void* from, void* to) const;
 
  private:

@@ -1,8 +1,12 @@
 // Runs that fail or that work on numbers which are not finite, and the runs after them.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -38,6 +42,41 @@ std::optional<std::string> find_other_class(const Values& actual, const Values& 
   return std::nullopt;
 }
 
+// Models with such numbers among their inputs, whose results are compared with those of the CPU
+// provider.
+struct NumberTrial {
+  std::span<const WideKind> kinds;
+  float (*make)(Dice& dice) = nullptr;
+  std::optional<std::string> (*find_wrong)(const Values& actual, const Values& expected) = nullptr;
+  const char* advice = "";
+
+  void run(const Subject& subject, Report& report) const {
+    const auto bench = need_bench(subject, report);
+    if (!bench) return;
+    Dice dice(formatted("numbers {}", subject.seed));
+    uint64_t models = 0;
+    for (const WideKind kind : kinds) {
+      const Sample sample = wide_sample(kind, false);
+      Result<Session> session = bench->load(sample.model, bench->options());
+      Result<Session> reference = bench->load(sample.model, Bench::reference());
+      if (!session.ok() || !reference.ok() || bench->nodes_of(*session) == 0) continue;
+      const Inputs inputs =
+          changed<float>(sample.inputs.front(), ElementType::kFloat, [&](float& number) {
+            if (dice.one_in(3)) number = make(dice);
+          });
+      const Result<Values> outputs = session->run(inputs);
+      const Result<Values> expected = reference->run(inputs);
+      if (!expected.ok()) continue;
+      ++models;
+      const auto wrong =
+          outputs.ok() ? find_wrong(*outputs, *expected) : outputs.status().message();
+      if (wrong) report.fail(formatted("{}: {}", sample.name, *wrong), advice);
+    }
+    if (models == 0) return report.leave_out("the provider takes no node of the models");
+    report.note("models", static_cast<double>(models));
+  }
+};
+
 }  // namespace
 
 void check_failed_runs(const Subject& subject, Report& report) {
@@ -67,62 +106,27 @@ void check_failed_runs(const Subject& subject, Report& report) {
 
 void check_special_results(const Subject& subject, Report& report) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto bench = need_bench(subject, report);
-  if (!bench) return;
-  Dice dice(formatted("classes {}", subject.seed));
-  uint64_t models = 0;
   // Those that define each element of their results by itself.
-  for (const WideKind kind : {WideKind::kUnary, WideKind::kAffine, WideKind::kBinary}) {
-    const Sample sample = wide_sample(kind, false);
-    Result<Session> session = bench->load(sample.model, bench->options());
-    Result<Session> reference = bench->load(sample.model, Bench::reference());
-    if (!session.ok() || !reference.ok() || bench->nodes_of(*session) == 0) continue;
-    const Inputs inputs =
-        changed<float>(sample.inputs.front(), ElementType::kFloat, [&](float& number) {
-          if (dice.one_in(3)) number = dice.pick({kInfinity, -kInfinity, std::nanf("")});
-        });
-    const Result<Values> outputs = session->run(inputs);
-    const Result<Values> expected = reference->run(inputs);
-    if (!outputs.ok() || !expected.ok()) continue;
-    ++models;
-    const auto wrong = find_other_class(*outputs, *expected);
-    if (wrong) {
-      report.fail(formatted("{}: {}", sample.name, *wrong),
-                  "compute as IEEE 754 says: NaN stays NaN, and infinities count");
-    }
-  }
-  if (models == 0) return report.leave_out("the provider takes no node of the models");
-  report.note("models", static_cast<double>(models));
+  constexpr std::array kKinds = {WideKind::kUnary, WideKind::kAffine, WideKind::kBinary};
+  const NumberTrial trial = {
+      .kinds = kKinds,
+      .make =
+          [](Dice& dice) {
+            return dice.pick({kInfinity, -kInfinity, std::nanf("")});
+          },
+      .find_wrong = &find_other_class,
+      .advice = "compute as IEEE 754 says: NaN stays NaN, and infinities count"};
+  trial.run(subject, report);
 }
 
 void check_subnormal_numbers(const Subject& subject, Report& report) {
   constexpr float kLeastNormal = std::numeric_limits<float>::min();
-  const auto bench = need_bench(subject, report);
-  if (!bench) return;
-  Dice dice(formatted("subnormal {}", subject.seed));
-  uint64_t models = 0;
-  for (const WideKind kind : kWideKinds) {
-    const Sample sample = wide_sample(kind, false);
-    Result<Session> session = bench->load(sample.model, bench->options());
-    Result<Session> reference = bench->load(sample.model, Bench::reference());
-    if (!session.ok() || !reference.ok() || bench->nodes_of(*session) == 0) continue;
-    const Inputs inputs =
-        changed<float>(sample.inputs.front(), ElementType::kFloat, [&](float& number) {
-          if (dice.one_in(3)) number = static_cast<float>(dice.real(-1, 1)) * kLeastNormal;
-        });
-    const Result<Values> outputs = session->run(inputs);
-    const Result<Values> expected = reference->run(inputs);
-    if (!expected.ok()) continue;
-    ++models;
-    const auto wrong =
-        outputs.ok() ? find_difference(*outputs, *expected) : outputs.status().message();
-    if (wrong) {
-      report.fail(formatted("{} on subnormal numbers: {}", sample.name, *wrong),
-                  "compute with subnormal numbers, or treat them as zero");
-    }
-  }
-  if (models == 0) return report.leave_out("the provider takes no node of the models");
-  report.note("models", static_cast<double>(models));
+  const NumberTrial trial = {
+      .kinds = kWideKinds,
+      .make = [](Dice& dice) { return static_cast<float>(dice.real(-1, 1)) * kLeastNormal; },
+      .find_wrong = &find_difference,
+      .advice = "compute with subnormal numbers, or treat them as zero"};
+  trial.run(subject, report);
 }
 
 }  // namespace ephost::conformance

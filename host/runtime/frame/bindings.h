@@ -52,8 +52,8 @@ class Bindings {
                                        std::span<const int64_t> shape);
   // The caller's value for a graph output.
   [[nodiscard]] Value& output(graph::ValueId id) { return outputs_[output_of_value_[id]]; }
-  // Memory on a device that the caller has brought for a value that is copied to an output; null
-  // if it has another size, or there is no such memory.
+  // Memory on a device that the caller has brought for a value which is copied to an output; null
+  // where the caller has brought none of that size.
   [[nodiscard]] std::byte* place_on_device(graph::ValueId id, uint64_t bytes) const {
     return device_.place(id, bytes);
   }
