@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -215,9 +216,14 @@ class MemoryRecords {
 
 const ephost_memory_info* memory_info(const ephost_value* value) {
   static const ephost_memory_info host = {sizeof(host), "Cpu", "cpu", 0, EPHOST_MEMORY_DEFAULT};
-  static MemoryRecords* const records = new MemoryRecords;
   const bridge::DeviceMemory* const memory = value->value.memory();
-  return memory == nullptr ? &host : records->find(session::describe_memory(*memory));
+  if (memory == nullptr) return &host;
+  try {
+    static MemoryRecords* const records = new MemoryRecords;
+    return records->find(session::describe_memory(*memory));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 // The names are literals.

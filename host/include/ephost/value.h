@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -231,7 +232,9 @@ class Value {
   // Which memory the value lies in, or would if it had elements. One in the memory of a device
   // keeps the device open, may be used by any session that has the device, and has no `bytes`.
   [[nodiscard]] MemoryInfo memory_info() const {
-    return detail::read_record<MemoryInfo>(*detail::api().value->memory_info(handle()));
+    const ephost_memory_info* const memory = detail::api().value->memory_info(handle());
+    if (memory == nullptr) throw std::bad_alloc();
+    return detail::read_record<MemoryInfo>(*memory);
   }
   // What the plugin calls the address of the elements in the memory of its device; null for a value
   // in host memory.

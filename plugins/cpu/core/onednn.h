@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "plugins/cpu/core/dims.h"
-#include "plugins/onednn/element_moves.h"
+#include "plugins/onednn/safe_reorder.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"

@@ -124,13 +124,28 @@ class Assembler {
     return result;
   }
 
+  [[nodiscard]] uint32_t index_of(const Op& op) const {
+    return static_cast<uint32_t>(&op - recipe_.ops.data());
+  }
+
+  Placement require(const Op& op, TensorId tensor, const Descriptor& layout) {
+    try {
+      return places_.require(tensor, layout, describe(op));
+    } catch (const NoPrimitive& error) {
+      throw OpFailed(index_of(op), error.what());
+    } catch (const dnnl::error& error) {
+      if (error.status != dnnl_unimplemented) throw;
+      throw OpFailed(index_of(op), describe(op) + ": " + error.what());
+    }
+  }
+
   void compute(const Op& op) {
     const PrimitiveChoice choice = choose_(request(op), engine_);
     std::vector<ProgramBuilder::Argument> arguments;
     for (const ChosenInput& input : choice.inputs) {
       const TensorId tensor =
           input.is_post_op_operand ? op.post_ops[input.index].operand : op.inputs[input.index];
-      const Placement placement = places_.require(tensor, input.layout, describe(op));
+      const Placement placement = require(op, tensor, input.layout);
       arguments.push_back({input.argument, placement.buffer, placement.layout});
     }
     for (const TensorId input : op.inputs) places_.release(input);
@@ -143,7 +158,7 @@ class Assembler {
     }
     const uint32_t buffer = output_buffer(op, choice.output, arguments);
     arguments.push_back({DNNL_ARG_DST, buffer, choice.output});
-    const auto index = static_cast<uint32_t>(&op - recipe_.ops.data());
+    const uint32_t index = index_of(op);
     if (choice.own != nullptr) {
       builder_.add_own_step(choice.own, arguments, describe(op), index);
     } else {

@@ -12,8 +12,16 @@
 
 namespace ephost_dnnl {
 
-// The recipe must have passed check_recipe. Primitives are not created yet. Throws NoPrimitive, and
-// what `constants` throws.
+// An input of an operation cannot be brought into the layout that its primitive needs; another
+// primitive may need another one.
+class OpFailed : public NoPrimitive {
+ public:
+  OpFailed(uint32_t failed_op, const std::string& message) : NoPrimitive(message), op(failed_op) {}
+  uint32_t op;
+};
+
+// The recipe must have passed check_recipe. Primitives are not created yet. Throws OpFailed,
+// NoPrimitive, and what `constants` throws.
 [[nodiscard]] Program assemble(const Recipe& recipe, ConstantSource& constants,
                                const dnnl::engine& engine,
                                ChooseFunction choose = &choose_primitive);

@@ -314,7 +314,7 @@ void DnnlComputation::replace(const Executable& failed, const StepFailed& failur
   };
   try {
     Recipe recipe = failed.recipe;
-    pass_over(recipe, failed.program, failure);
+    pass_over(recipe, failed.program.steps[failure.step].op, failure.what());
     RepackingSource constants(failed.program.constants, engine_);
     Program program = make_working_program(recipe, constants, engine_, threads_);
     replacements_.push_back(

@@ -8,7 +8,7 @@
 
 #include "plugins/dnnl/executor/workspace_plan.h"
 #include "plugins/dnnl/library/primitives.h"
-#include "plugins/onednn/element_moves.h"
+#include "plugins/onednn/safe_reorder.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -230,7 +230,12 @@ PackedConstant RepackingSource::get(TensorId tensor, const Descriptor& stored,
     throw LayoutMismatch("tensor " + std::to_string(tensor) + " is not among the constants");
   }
   const ReorderTarget row_major(known->stored.get_size());
-  convert(known->data, without_extra(known->wanted), row_major.data(), known->stored, engine_);
+  // The library reads no layout that has sums.
+  if (const auto moves = ephost_onednn::ElementMoves::plan(known->wanted, known->stored)) {
+    moves->run(known->data, row_major.data());
+  } else {
+    convert(known->data, known->wanted, row_major.data(), known->stored, engine_);
+  }
   return pack(tensor, row_major.take().get(), stored, wanted, engine_);
 }
 

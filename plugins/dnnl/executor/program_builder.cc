@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plugins/dnnl/executor/primitives/primitive_choice.h"
-#include "plugins/onednn/element_moves.h"
+#include "plugins/onednn/safe_reorder.h"
 
 namespace ephost_dnnl {
 namespace {

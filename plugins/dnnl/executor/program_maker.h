@@ -16,8 +16,8 @@ namespace ephost_dnnl {
                                            const dnnl::engine& engine, int threads,
                                            ChooseFunction choose = &choose_primitive);
 
-// Makes the recipe use the next primitive for the operation of the failed step. Throws NoPrimitive
-// with the reason of the failure if there is none, as for a reorder.
-void pass_over(Recipe& recipe, const Program& program, const StepFailed& failure);
+// Makes the recipe use the next primitive for an operation. Throws NoPrimitive with the reason of
+// the failure if there is none, as for a reorder, which belongs to no operation (kNoOp).
+void pass_over(Recipe& recipe, uint32_t failed_op, const std::string& reason);
 
 }  // namespace ephost_dnnl

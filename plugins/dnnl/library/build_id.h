@@ -10,7 +10,7 @@
 namespace ephost_dnnl {
 
 // Revision of the context binary and of the recipe in it. Raised with every change to either.
-inline constexpr uint32_t kContextFormat = 7;
+inline constexpr uint32_t kContextFormat = 8;
 
 struct BuildId {
   std::string library;          // "2.6.3+<hash of its sources>"

@@ -212,8 +212,6 @@ LayoutFields layout_fields(const Layout& layout) {
   return fields;
 }
 
-Layout without_extra(const Layout& layout) { return layout; }
-
 #else
 
 LayoutFields layout_fields(const Layout& layout) {
@@ -241,12 +239,6 @@ LayoutFields layout_fields(const Layout& layout) {
   append_field(fields.rest, int64_t{raw.extra.compensation_mask});
   append_field(fields.rest, int64_t{raw.extra.asymm_compensation_mask});
   return fields;
-}
-
-Layout without_extra(const Layout& layout) {
-  Layout plain = layout;
-  plain.data.extra = {};
-  return plain;
 }
 
 #endif

@@ -37,10 +37,6 @@ struct LayoutFields {
 // Appends a field of a layout to a form that can be compared.
 void append_field(std::string& bytes, int64_t value);
 
-// The same layout without data beside the elements, to read the elements with. Version 3 cannot say
-// that, and the layout stays as it is.
-[[nodiscard]] dnnl::memory::desc without_extra(const dnnl::memory::desc& layout);
-
 // "avx512_core": what the library uses on this machine.
 [[nodiscard]] std::string instruction_set();
 

@@ -150,7 +150,7 @@ typedef struct ephost_value_api {
   /* Value::copy_from. */
   ephost_status* (*copy_elements)(const ephost_value* from, ephost_value* to);
 
-  /* Value::memory_info. The record lives as long as the library. */
+  /* Value::memory_info. The record lives as long as the library; null where memory runs out. */
   const ephost_memory_info* (*memory_info)(const ephost_value* value);
 
   /* element_type_name of <ephost/element_info.h>; "undefined" for any other number. */
