@@ -10,9 +10,10 @@ namespace ephost_dnnl::build_id_test {
 namespace {
 
 const BuildId kId = {"2.6.3+abc", "avx512_core", 4};
+const std::string kRevision = "ephost.dnnl/" + std::to_string(kContextFormat);
 
 TEST(BuildId, SaysWhatAContextDependsOn) {
-  EXPECT_EQ(compatibility_text(kId), "ephost.dnnl/7;onednn=2.6.3+abc;isa=avx512_core;threads=4");
+  EXPECT_EQ(compatibility_text(kId), kRevision + ";onednn=2.6.3+abc;isa=avx512_core;threads=4");
   EXPECT_EQ(sdk_version(kId), "oneDNN 2.6.3+abc");
 }
 
@@ -21,7 +22,7 @@ TEST(BuildId, JudgesEqualTextsAsOptimal) {
 }
 
 TEST(BuildId, PrefersRecompilationForAnotherNumberOfThreads) {
-  EXPECT_EQ(judge_compatibility("ephost.dnnl/7;onednn=2.6.3+abc;isa=avx512_core;threads=16", kId),
+  EXPECT_EQ(judge_compatibility(kRevision + ";onednn=2.6.3+abc;isa=avx512_core;threads=16", kId),
             EPH_COMPATIBILITY_PREFER_RECOMPILATION);
 }
 
@@ -31,7 +32,7 @@ TEST(BuildId, IsContentWithAChosenNumberOfThreads) {
   chosen.threads = 16;
   chosen.has_chosen_threads = true;
   EXPECT_EQ(compatibility_text(chosen),
-            "ephost.dnnl/7;onednn=2.6.3+abc;isa=avx512_core;threads=16;chosen");
+            kRevision + ";onednn=2.6.3+abc;isa=avx512_core;threads=16;chosen");
   EXPECT_EQ(judge_compatibility(compatibility_text(chosen), kId), EPH_COMPATIBILITY_OPTIMAL);
 }
 
@@ -42,12 +43,13 @@ TEST(BuildId, KnowsTextsOfOthers) {
 }
 
 TEST(BuildId, RefusesAnotherLibraryInstructionSetRevisionOrText) {
-  for (const char* text : {"ephost.dnnl/7;onednn=2.6.2+abc;isa=avx512_core;threads=4",
-                           "ephost.dnnl/7;onednn=2.6.3+abc;isa=avx2;threads=4",
-                           "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4",
-                           "ephost.dnnl/7;onednn=2.6.3+abc;isa=avx512_core;threads=",
-                           "ephost.dnnl/7;onednn=2.6.3+abc;isa=avx512_core;threads=4;x",
-                           "ephost.dnnl/7;onednn=2.6.3+abc;isa=avx512_core;threads=;chosen"}) {
+  for (const std::string& text :
+       {kRevision + ";onednn=2.6.2+abc;isa=avx512_core;threads=4",
+        kRevision + ";onednn=2.6.3+abc;isa=avx2;threads=4",
+        std::string("ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4"),
+        kRevision + ";onednn=2.6.3+abc;isa=avx512_core;threads=",
+        kRevision + ";onednn=2.6.3+abc;isa=avx512_core;threads=4;x",
+        kRevision + ";onednn=2.6.3+abc;isa=avx512_core;threads=;chosen"}) {
     EXPECT_EQ(judge_compatibility(text, kId), EPH_COMPATIBILITY_UNSUPPORTED) << text;
   }
 }
