@@ -10,12 +10,21 @@
 namespace ephost_dnnl {
 namespace {
 
-// Implementations without generated code, such as "simple_..." and "ncsp_bnorm", run post-ops with
-// reference code, whose Relu turns negative infinity into NaN.
-bool is_reference(const dnnl::primitive_desc_base& descriptor, const Op& op) {
+// Whether the code of post-ops is generated. That of implementations such as "simple_..." and
+// "ncsp_bnorm" is not, nor, with oneDNN 3 and SSE4.1, that of convolutions as matrix products.
+bool has_generated_code(const dnnl::primitive_desc_base& descriptor, const Op& op) {
   const std::string_view name = descriptor.impl_info_str();
-  const bool is_generated = name.starts_with("brg") || name.find("jit") != name.npos;
-  return name.starts_with("ref") || (!is_generated && !op.post_ops.empty());
+  if (get_if<Convolution>(op) != nullptr && name.find("gemm") != name.npos &&
+      dnnl_version()->major >= 3 && dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) {
+    return false;
+  }
+  return name.starts_with("brg") || name.find("jit") != name.npos;
+}
+
+// Reference code of post-ops has a Relu that turns negative infinity into NaN.
+bool is_reference(const dnnl::primitive_desc_base& descriptor, const Op& op) {
+  return std::string_view(descriptor.impl_info_str()).starts_with("ref") ||
+         (!op.post_ops.empty() && !has_generated_code(descriptor, op));
 }
 
 bool all_row_major(const PrimitiveRequest& request) {
