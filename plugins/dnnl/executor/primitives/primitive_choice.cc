@@ -11,11 +11,11 @@ namespace ephost_dnnl {
 namespace {
 
 // Whether the code of post-ops is generated. That of implementations such as "simple_..." and
-// "ncsp_bnorm" is not, nor, with oneDNN 3 and SSE4.1, that of convolutions as matrix products.
+// "ncsp_bnorm" is not, nor, with SSE4.1, that of convolutions as matrix products.
 bool has_generated_code(const dnnl::primitive_desc_base& descriptor, const Op& op) {
   const std::string_view name = descriptor.impl_info_str();
   if (get_if<Convolution>(op) != nullptr && name.find("gemm") != name.npos &&
-      dnnl_version()->major >= 3 && dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) {
+      dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) {
     return false;
   }
   return name.starts_with("brg") || name.find("jit") != name.npos;

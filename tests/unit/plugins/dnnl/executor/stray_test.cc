@@ -59,6 +59,9 @@ TEST(DnnlStray, ReplacesAPrimitiveThatTouchesMemoryBeyondItsArguments) {
 }
 
 TEST(DnnlStray, TakesAFusionApartThatNoPrimitiveComputesInsideItsMemory) {
+  if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) {
+    GTEST_SKIP() << "nothing is fused with this convolution";
+  }
   Net net;
   build(net);
   ProviderSession session(1);
