@@ -65,6 +65,7 @@ tests=(
   python3-pip python3-venv                          # tests/python: a wheel, and its use in a venv
   chromium libjemalloc2                             # tests/integration/cli: pages, another allocator
   zsh fish                                          # tests/integration/cli: completion
+  file                                              # tests/integration/new_plugin: cpack asks it for programs
 )
 others=(
   clang-format clang-tidy git                       # scripts/format.sh, scripts/tidy.sh

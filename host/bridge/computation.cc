@@ -49,6 +49,7 @@ Status check_memories(const ComputationMemory& memory, const Provider& provider)
   uint32_t greatest = memory.memory;
   for (const SlotMemory& slot : memory.inputs) greatest = std::max(greatest, slot.memory);
   for (const SlotMemory& slot : memory.outputs) greatest = std::max(greatest, slot.memory);
+  for (const uint32_t accepted : memory.accepted) greatest = std::max(greatest, accepted);
   if (greatest <= provider.memories().size()) return Status::ok_status();
   return Status(StatusCode::kEpFail,
                 formatted("{} puts values of a computation into memory {}, which does not exist; "
@@ -129,6 +130,9 @@ Status Computation::describe(Object& object) {
                           plugin::adopt_array(info.unread_inputs, info.unread_input_count,
                                               kMaxSlotPairs, site, "unread_inputs"));
   memory.unread_inputs.assign(unread.begin(), unread.end());
+  for (uint32_t number = 0; number < 64; ++number) {
+    if ((info.accepts >> number & 1) != 0) memory.accepted.push_back(number);
+  }
   EPHOST_RETURN_IF_ERROR(check_memories(memory, *object.provider));
   if ((info.flags & EPH_COMPUTATION_ENQUEUES) != 0) find_queue(object);
   object.is_capturable =

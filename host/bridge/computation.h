@@ -30,6 +30,7 @@ struct ComputationMemory {
   std::vector<SlotMemory> inputs;
   std::vector<SlotMemory> outputs;
   std::vector<uint32_t> unread_inputs;  // where constants may lie anywhere
+  std::vector<uint32_t> accepted;       // memories that serve as well for slots not listed
 };
 
 // The state of one concurrent run of a computation; released before the computation is destroyed.

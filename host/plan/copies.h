@@ -34,7 +34,14 @@ struct StepLocations {
   uint32_t location = kHostLocation;
   std::vector<SlotLocation> inputs;
   std::vector<SlotLocation> outputs;
+  std::vector<uint32_t> accepted;  // that serve as well for slots that are not listed
 };
+
+// Lists slots in accepted locations, where that saves copies: an output in the one that leaves the
+// fewest copies to its readers, and an input where its value is produced. To be called before
+// place_copies, with one entry in `steps` for each step of `plan`.
+void use_accepted_locations(const Graph& graph, const ExecutionPlan& plan,
+                            std::vector<StepLocations>& steps);
 
 struct CopyTargets {
   Graph& graph;

@@ -151,7 +151,7 @@ EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
   OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count),
   OPTIONAL(memory), OPTIONAL(flags), OPTIONAL(input_memories), OPTIONAL(input_memory_count),
   OPTIONAL(output_memories), OPTIONAL(output_memory_count), OPTIONAL(unread_inputs),
-  OPTIONAL(unread_input_count))
+  OPTIONAL(unread_input_count), OPTIONAL(accepts))
 
 // The plugin makes these and the host fills them.
 EPHOST_LAYOUT(eph_graph_info, "eph_graph_info",

@@ -34,6 +34,7 @@ class TwoMemories : public eph::Device {
     return memory == 1 && size == sizeof(block_) ? block_ : nullptr;
   }
   void release(uint32_t, void* data) noexcept override { std::memset(data, 0, sizeof(block_)); }
+  void trim(uint32_t memory) noexcept override { trimmed = memory; }
   void copy(const eph_copy& copy) override {
     maybe_fail();
     std::memcpy(copy.to, copy.from, copy.size);
@@ -43,6 +44,7 @@ class TwoMemories : public eph::Device {
   }
 
   const std::string id;
+  uint32_t trimmed = 0;
 
  private:
   std::vector<eph_memory_info> memories_{eph::make_memory("sram", 64),
@@ -121,6 +123,8 @@ TEST_F(WrapperDevice, ListsAllocatesCopiesAndReleases) {
   EXPECT_EQ(devices_->allocate(device_, 2, 8, &none, &error_), EPH_OUT_OF_MEMORY);
   devices_->release(device_, 1, block);
   EXPECT_STREQ(bytes, "");
+  devices_->trim(device_, 2);
+  EXPECT_EQ(static_cast<TwoMemories&>(eph::Device::of(device_)).trimmed, 2U);
 }
 
 TEST_F(WrapperDevice, TurnsExceptionsIntoCodesAndGivesNothingThen) {

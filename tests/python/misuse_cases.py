@@ -283,7 +283,10 @@ assert status == 0, status
 """
 
 SUBINTERPRETER = BEGIN + """
-import _xxsubinterpreters as interpreters
+try:
+    import _interpreters as interpreters  # its name since Python 3.13
+except ImportError:
+    import _xxsubinterpreters as interpreters
 ort.InferenceSession(model).run(None, {"x": x})
 try:
     other = interpreters.create()

@@ -11,6 +11,7 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_devices.h"
 #include "host/bridge/abi_text.h"
+#include "host/bridge/extensions/kept_blocks.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
 
@@ -220,6 +221,17 @@ std::string Device::name_of(uint32_t memory) const {
 }
 
 Result<std::byte*> Device::allocate(uint32_t memory, uint64_t size, std::string_view what) const {
+  Result<std::byte*> block = try_to_allocate(memory, size, what);
+  if (block.ok() || block.status().code() != StatusCode::kOutOfMemory) return block;
+  KeptBlocks::give_back(*this);
+  if (api_.trim != nullptr) {
+    plugin::call_release({provider_name(), "trim"}, api_.trim, handle_, memory);
+  }
+  return try_to_allocate(memory, size, what);
+}
+
+Result<std::byte*> Device::try_to_allocate(uint32_t memory, uint64_t size,
+                                           std::string_view what) const {
   const MemoryInfo& info = memories_[memory - 1];
   const auto attempt = [&] {
     return formatted("allocating {} bytes in {} for {}", size, name_of(memory), what);

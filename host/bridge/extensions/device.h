@@ -53,7 +53,9 @@ class Device {
   [[nodiscard]] std::string name_of(uint32_t memory) const;
 
   // Allocates a block for values of `size` bytes, which is never null and has the memory's
-  // alignment. `what` completes the message "allocating 64 bytes in 'npu' for ...".
+  // alignment. Where memory runs out, it asks those who keep blocks (kept_blocks.h) and the plugin
+  // for theirs, and tries once more. `what` completes the message "allocating 64 bytes in 'npu'
+  // for ...".
   [[nodiscard]] Result<std::byte*> allocate(uint32_t memory, uint64_t size,
                                             std::string_view what) const;
   void release(uint32_t memory, std::byte* data) const;
@@ -80,6 +82,8 @@ class Device {
                                                 std::unique_ptr<HostServices> services,
                                                 const DeviceInfo& info);
   Status list_memories();
+  [[nodiscard]] Result<std::byte*> try_to_allocate(uint32_t memory, uint64_t size,
+                                                   std::string_view what) const;
   // OK as long as the plugin says that it works.
   [[nodiscard]] Status status() const;
 

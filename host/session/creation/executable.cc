@@ -64,6 +64,7 @@ Result<std::unique_ptr<Executable>> Executable::create(EnvironmentState& environ
     EPHOST_RETURN_IF_ERROR(prepared.cancellation.check());
     return assembled;
   }
+  made->offer_idle_frames();
   if (prepared.metrics != nullptr) made->count_memory();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   prepared.phases.push_back({"frame", taken.count()});
@@ -79,7 +80,16 @@ Status Executable::assemble(const GivenOptions& options) {
   return Status::ok_status();
 }
 
+void Executable::offer_idle_frames() {
+  std::vector<const bridge::Device*> devices;
+  for (const runtime::DeviceLocation& location : program->devices()) {
+    devices.push_back(location.memory.device.get());
+  }
+  if (!devices.empty()) kept_blocks_.emplace(std::move(devices), [this] { shrink(); });
+}
+
 Executable::~Executable() {
+  kept_blocks_.reset();
   if (prepared.profiler != nullptr) profiles.stop(*prepared.profiler);
 }
 

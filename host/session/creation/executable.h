@@ -6,10 +6,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "host/bridge/extensions/kept_blocks.h"
 #include "host/context/store/cache_store.h"
 #include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
@@ -65,9 +67,13 @@ struct Executable {
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
  private:
+  // Gives idle frames back where the memory of a device runs out.
+  void offer_idle_frames();
   [[nodiscard]] Status assemble(const GivenOptions& options);
   void count_memory();
   [[nodiscard]] Status check_profiles(std::span<const runtime::Value* const> inputs) const;
+
+  std::optional<bridge::KeptBlocks> kept_blocks_;  // of idle frames; ends first
 };
 
 }  // namespace ephost::session

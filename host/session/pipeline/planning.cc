@@ -99,6 +99,7 @@ plan::StepLocations locations_of(const graph::Graph& graph, const plan::Step& st
   for (const bridge::SlotMemory& slot : memory.outputs) {
     located.outputs.push_back({slot.slot, location(slot.memory)});
   }
+  for (const uint32_t number : memory.accepted) located.accepted.push_back(location(number));
   return located;
 }
 
@@ -124,6 +125,7 @@ Status place_copies(PreparedModel& model, PreparedGraph& prepared) {
                                            computation->memory(), first_location[steps[i].provider])
                             : plan::StepLocations());
   }
+  plan::use_accepted_locations(model.graph_of(prepared), prepared.execution, locations);
   const auto host = static_cast<uint32_t>(model.providers.size());
   EPHOST_ASSIGN_OR_RETURN(const std::vector<uint32_t> origins,
                           plan::place_copies({model.graph_of(prepared), prepared.partitioning,

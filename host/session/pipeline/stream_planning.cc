@@ -37,6 +37,14 @@ class QueueFinder {
   }
 
  private:
+  // Whether the computation itself reads inputs in host memory, such as a shape.
+  [[nodiscard]] static bool reads_in_host(const bridge::ComputationMemory& memory) {
+    return memory.memory == bridge::kHostMemory ||
+           std::ranges::any_of(memory.inputs, [](const bridge::SlotMemory& slot) {
+             return slot.memory == bridge::kHostMemory;
+           });
+  }
+
   [[nodiscard]] uint32_t number_of(const bridge::Device* device) const {
     const auto is_it = [&](const auto& known) { return known.get() == device; };
     return static_cast<uint32_t>(std::ranges::find_if(streams_.devices, is_it) -
@@ -46,7 +54,8 @@ class QueueFinder {
   [[nodiscard]] plan::StepQueue queue_of(size_t step) const {
     if (const std::optional<bridge::Computation>& computation = prepared_.computations[step]) {
       if (computation->enqueues_on() == nullptr) return {};
-      return {number_of(computation->enqueues_on()), plan::StreamPurpose::kCompute, true};
+      return {number_of(computation->enqueues_on()), plan::StreamPurpose::kCompute,
+              reads_in_host(computation->memory())};
     }
     const graph::Node& node = graph_.nodes[prepared_.execution.steps[step].node];
     if (!plan::is_copy(node)) return {};

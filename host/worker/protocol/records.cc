@@ -168,6 +168,7 @@ void write(const eph_computation_info& info, wire::ComputationInfo& out) {
   for (uint64_t i = 0; i < info.unread_input_count; ++i) {
     out.add_unread_inputs(info.unread_inputs[i]);
   }
+  out.set_accepts(info.accepts);
 }
 
 eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
@@ -192,6 +193,7 @@ eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
   const auto as_it_is = [](uint32_t slot) { return slot; };
   out.unread_inputs = read_all<uint32_t>(info.unread_inputs(), storage, as_it_is);
   out.unread_input_count = static_cast<uint64_t>(info.unread_inputs_size());
+  out.accepts = info.accepts();
   return out;
 }
 

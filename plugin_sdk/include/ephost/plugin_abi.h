@@ -612,6 +612,11 @@ typedef struct eph_computation_info {
    * form of its own. The host does not copy them to a device: they may lie in any memory. */
   const uint32_t* unread_inputs;
   uint64_t unread_input_count;
+  /* For a device that shares memory with the host or another one: bit n says that memory n serves
+   * as well for inputs and outputs that are not listed above, where that saves a copy; eph_value
+   * says where each one lies. An input that lies in host memory because of this is complete when
+   * the work on the stream begins. Bits of memories that do not exist are an error. */
+  uint64_t accepts;
 } eph_computation_info;
 
 typedef struct eph_computation eph_computation;

@@ -106,7 +106,9 @@ class CompletionTest(unittest.TestCase):
         done = subprocess.run(["fish", "--no-config", "-c", f"source {self.folder}/fish/ephost.fish; complete -C '{line}'"],
                               env=self.environment(), check=True, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.stderr, "")
-        return [found.split("\t")[0].rstrip("/") for found in done.stdout.splitlines()]
+        found = [line.split("\t")[0].rstrip("/") for line in done.stdout.splitlines()]
+        # fish 4 also lists words that contain the last one elsewhere.
+        return [word for word in found if word.startswith(words[-1])] or found
 
     @unittest.skipUnless(shutil.which("fish"), "scripts/setup.sh --test installs fish")
     def test_fish(self):

@@ -179,8 +179,9 @@ class ShapeTest(CommandLineTest):
         self.assertIn("was compiled for that shape; compile the source model again", error)
 
     def test_an_empty_permutation_reverses_the_axes(self):
-        self.save([helper.make_node("Transpose", ["x"], ["t"], perm=[]), helper.make_node("Relu", ["t"], ["y"])],
-                  [value("x", [2, 3])], [value("y")])
+        transpose = helper.make_node("Transpose", ["x"], ["t"])
+        transpose.attribute.add(name="perm", type=onnx.AttributeProto.INTS)
+        self.save([transpose, helper.make_node("Relu", ["t"], ["y"])], [value("x", [2, 3])], [value("y")])
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
         self.check({"x": x}, [x.T])
 

@@ -46,8 +46,15 @@ void release(eph_device_handle*, uint32_t, void*) noexcept {}
 int32_t copy(eph_device_handle*, const eph_copy*, uint64_t, uint64_t, eph_error*) noexcept {
   return EPH_FAIL;
 }
-const eph_device_api kDevices = {sizeof(eph_device_api), &open_device, &close_device, nullptr,
-                                 &get_memories,          &allocate,    &release,      &copy};
+const eph_device_api kDevices = {sizeof(eph_device_api),
+                                 &open_device,
+                                 &close_device,
+                                 nullptr,
+                                 &get_memories,
+                                 &allocate,
+                                 &release,
+                                 nullptr,
+                                 &copy};
 int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_t* count,
                            eph_error*) noexcept {
   *out = handed.kept_operators.data();

@@ -84,6 +84,7 @@ const eph_device_api kDevices = {
       ended("release");
       delete static_cast<int*>(data);
     },
+    [](eph_device_handle*, uint32_t) noexcept {},
     [](eph_device_handle*, const eph_copy*, uint64_t, uint64_t, eph_error*) noexcept -> int32_t {
       return EPH_OK;
     }};

@@ -250,5 +250,82 @@ TEST(MemoryPattern, AlignsEachBlockAsItsLocationWants) {
   EXPECT_FALSE(check_memory(planned.allocation, wrong).ok());
 }
 
+// Steps in locations, and what serves each of them as well.
+Planned accepting(Graph graph, const std::vector<uint32_t>& locations,
+                  const std::vector<std::vector<uint32_t>>& accepted,
+                  const std::vector<Location>& known = {{"npu", 0}}) {
+  Planned planned = plan_graph(typed(std::move(graph)));
+  for (size_t i = 0; i < locations.size(); ++i) {
+    planned.notes[i].location = locations[i];
+    planned.notes[i].accepted = accepted[i];
+  }
+  planned.place_copies(known);
+  planned.allocate();
+  expect_proved(planned);
+  return planned;
+}
+
+TEST(UseAcceptedLocations, LeavesInputsWhereTheyAreProduced) {
+  const Planned planned = accepting(chain().output("b").build(), {kCpu, kNpu}, {{}, {kCpu}});
+  EXPECT_THAT(steps_of(planned), ElementsAre("Relu: x -> a", "Relu: a -> b"));
+}
+
+TEST(UseAcceptedLocations, WritesOutputsWhereTheyAreRead) {
+  const Planned planned = accepting(chain().node("Relu", {"b"}, {"c"}).output("c").build(),
+                                    {kNpu, kNpu, kCpu}, {{kCpu}, {kCpu}, {}});
+  EXPECT_THAT(steps_of(planned), ElementsAre("Relu: x -> a", "Relu: a -> b", "Relu: b -> c"));
+  EXPECT_EQ(planned.value("a").location, kNpu);
+  EXPECT_EQ(planned.value("b").location, kCpu);
+}
+
+TEST(UseAcceptedLocations, CopiesWhatSomeReaderNeedsElsewhere) {
+  // The first step's output is read by one that accepts host memory and one that does not.
+  const Planned planned = accepting(GraphBuilder()
+                                        .input("x")
+                                        .node("Relu", {"x"}, {"a"})
+                                        .node("Relu", {"a"}, {"b"})
+                                        .node("Add", {"a", "b"}, {"c"})
+                                        .output("c")
+                                        .build(),
+                                    {kNpu, kNpu, kCpu}, {{}, {kCpu}, {}});
+  EXPECT_THAT(steps_of(planned),
+              ElementsAre("Memcpy: x -> x@npu", "Relu: x@npu -> a@npu", "Relu: a@npu -> b",
+                          "Memcpy: a@npu -> a", "Add: a b -> c"));
+}
+
+TEST(UseAcceptedLocations, ReadsConstantsInHostMemory) {
+  const Planned planned =
+      accepting(GraphBuilder()
+                    .input("x")
+                    .constant("w", graph::testing::float_tensor(std::vector<float>(16)))
+                    .node("Add", {"x", "w"}, {"a"})
+                    .output("a")
+                    .build(),
+                {kNpu}, {{kCpu}});
+  EXPECT_THAT(steps_of(planned), ElementsAre("Add: x w -> a"));
+}
+
+TEST(UseAcceptedLocations, LeavesListedSlotsWhereTheyAreWanted) {
+  Planned planned = plan_graph(typed(
+      GraphBuilder().input("x").input("y").node("Add", {"x", "y"}, {"a"}).output("a").build()));
+  planned.notes[0].location = kNpu;
+  planned.notes[0].accepted = {kCpu};
+  planned.notes[0].input_locations = {{1, kNpu}};
+  planned.notes[0].output_locations = {{0, kNpu}};
+  planned.place_copies({{"npu", 0}});
+  EXPECT_THAT(steps_of(planned),
+              ElementsAre("Memcpy: y -> y@npu", "Add: x y@npu -> a@npu", "Memcpy: a@npu -> a"));
+}
+
+TEST(UseAcceptedLocations, GoesFromOneMemoryToAnother) {
+  const std::vector<Location> known = {{"npu", 0}, {"sram", 0}, {"gpu", 1}};
+  const Planned planned = accepting(chain().node("Relu", {"b"}, {"c"}).output("c").build(),
+                                    {1, 2, 3}, {{2}, {kCpu}, {kCpu}}, known);
+  EXPECT_THAT(steps_of(planned), ElementsAre("Memcpy: x -> x@npu", "Relu: x@npu -> a",
+                                             "Relu: a -> b", "Relu: b -> c"));
+  EXPECT_EQ(planned.value("a").location, 2U);
+  EXPECT_EQ(planned.value("b").location, kCpu);
+}
+
 }  // namespace
 }  // namespace ephost::plan::copies_test

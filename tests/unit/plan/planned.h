@@ -32,6 +32,7 @@ struct StepNotes {
   std::vector<SlotLocation> input_locations;
   std::vector<SlotLocation> output_locations;
   uint64_t host_alignment = kPartAlignment;
+  std::vector<uint32_t> accepted;  // locations that serve as well
 };
 
 inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
@@ -82,13 +83,20 @@ struct Planned {
   void place_copies(const std::vector<Location>& locations) {
     std::vector<StepLocations> steps;
     for (const StepNotes& note : notes) {
-      steps.push_back({note.location, note.input_locations, note.output_locations});
+      steps.push_back({note.location, note.input_locations, note.output_locations, note.accepted});
     }
+    use_accepted_locations(graph, execution, steps);
     const auto host = static_cast<uint32_t>(partitioning.providers.size());
     const auto origins =
         plan::place_copies({graph, partitioning, execution, steps}, locations, host);
     ASSERT_THAT(origins, test::IsOk());
-    if (origins->empty()) return;
+    if (origins->empty()) {
+      for (size_t i = 0; i < steps.size(); ++i) {
+        notes[i].input_locations = steps[i].inputs;
+        notes[i].output_locations = steps[i].outputs;
+      }
+      return;
+    }
     std::vector<StepNotes> old = std::exchange(notes, {});
     for (size_t i = 0; i < origins->size(); ++i) {
       StepNotes& note = notes.emplace_back();

@@ -141,6 +141,11 @@ struct eph_device_api {
   /* Frees a block from `allocate`. [required] [any] */
   void (*release)(eph_device_handle* device, uint32_t memory, void* data) EPH_NOEXCEPT;
 
+  /* Gives back what the plugin keeps of released blocks, such as a pool, so that others can have
+   * it. The host calls it when an allocation has failed with EPH_OUT_OF_MEMORY and it has released
+   * the blocks that idle sessions keep; then it tries once more. [optional] [any] */
+  void (*trim)(eph_device_handle* device, uint32_t memory) EPH_NOEXCEPT;
+
   /* Makes `count` copies, from host memory to one of the device's memories, back, or between them
    * and within them. `copies`: array with `stride` bytes from one record to the next.
    * [required] [any] */

@@ -31,6 +31,8 @@ class Device {
   virtual ArrayView<eph_memory_info> memories() = 0;
   virtual void* allocate(uint32_t memory, uint64_t size) = 0;  // null: out of memory
   virtual void release(uint32_t memory, void* data) noexcept = 0;
+  // Gives back what is kept of released blocks.
+  virtual void trim(uint32_t memory) noexcept { static_cast<void>(memory); }
   // Memory 0 is the host's.
   virtual void copy(const eph_copy& copy) = 0;
   // Throws Failure(EPH_DEVICE_LOST) if the device has failed for good.
@@ -174,6 +176,9 @@ struct DeviceTable {
   static void release(eph_device_handle* handle, uint32_t memory, void* data) noexcept {
     Device::of(handle).release(memory, data);
   }
+  static void trim(eph_device_handle* handle, uint32_t memory) noexcept {
+    Device::of(handle).trim(memory);
+  }
   static int32_t copy(eph_device_handle* handle, const eph_copy* copies, uint64_t stride,
                       uint64_t count, eph_error* error) noexcept {
     return guard(error, [&] {
@@ -270,6 +275,7 @@ struct DeviceTable {
     api.get_memories = &get_memories;
     api.allocate = &allocate;
     api.release = &release;
+    api.trim = &trim;
     api.copy = &copy;
     if constexpr (Opens<StreamDevice, P>::value) {
       api.create_stream = &create_stream;

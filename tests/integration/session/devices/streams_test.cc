@@ -70,9 +70,11 @@ TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
     SessionOptions options = on_device({{"nodes", mine},
                                         {"sram", random.in_sram},
                                         {"fuse", seed % 4 == 0 ? "1" : "0"},
+                                        {"accepts", std::to_string(seed % 8)},
                                         {"workspace_bytes", seed % 5 == 0 ? "100" : "0"}});
-    options.append_execution_provider("more_streams",
-                                      {{"nodes", others}, {"seed", std::to_string(seed)}});
+    options.append_execution_provider("more_streams", {{"nodes", others},
+                                                       {"accepts", std::to_string(seed / 8 % 2)},
+                                                       {"seed", std::to_string(seed)}});
     options.enable_mem_pattern(seed % 7 != 0).enable_mem_reuse(seed % 11 != 0);
     if (seed % 2 == 0) {
       options.set_execution_mode(ExecutionMode::kParallel).set_inter_op_num_threads(3);

@@ -223,6 +223,12 @@ TEST_F(DeviceTest, PutsComputationsWhereTheySayAndRefusesPlacesThatDoNotExist) {
   plugin().places = {};
   plugin().places.memory = 3;
   EXPECT_FALSE(make_kernel(**provider).ok());
+  plugin().places = {};
+  plugin().places.accepts = 0b101;
+  EXPECT_THAT(make_kernel(**provider)->memory().accepted, ::testing::ElementsAre(0U, 2U));
+  plugin().places.accepts = 0b1000;
+  EXPECT_THAT(refusal(make_kernel(**provider).status()),
+              HasSubstr("memory 3, which does not exist"));
 }
 
 }  // namespace

@@ -163,6 +163,7 @@ class Placed : public eph::Computation {
     info.memory = places.memory;
     info.input_memories = places.input_memories;
     info.input_memory_count = places.input_memory_count;
+    info.accepts = places.accepts;
   }
 };
 
