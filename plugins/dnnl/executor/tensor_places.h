@@ -65,14 +65,14 @@ class TensorPlaces {
   template <class View>
   bool try_alias(TensorId input, TensorId output, const View& view) {
     if (const std::optional<Constant>& constant = places_[input].constant) {
-      if (std::optional<Descriptor> seen = view(constant->stored)) {
-        places_[output].constant = Constant{constant->root, *std::move(seen)};
+      if (const std::optional<Descriptor> seen = view(constant->stored)) {
+        places_[output].constant = Constant{constant->root, *seen};
         return true;
       }
     }
     for (const Placement& placement : places_[input].placements) {
-      if (std::optional<Descriptor> seen = view(placement.layout)) {
-        place(output, {placement.buffer, *std::move(seen)});
+      if (const std::optional<Descriptor> seen = view(placement.layout)) {
+        place(output, {placement.buffer, *seen});
         return true;
       }
     }
