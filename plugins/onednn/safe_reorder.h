@@ -17,7 +17,7 @@ namespace ephost_onednn {
 [[nodiscard]] bool is_trusted_with_elements();
 
 // Moves elements of floats itself. Of integers only the library knows what sums it adds to them, so
-// that its work is checked. Halves of integers, which version 2 and 3 make for processors without
+// that its work is checked. Halves of integers, which the library makes for processors without
 // exact products, are refused.
 class SafeReorder {
  public:

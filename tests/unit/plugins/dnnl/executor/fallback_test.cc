@@ -40,7 +40,7 @@ class DnnlFallback : public ::testing::Test {
 
 TEST_F(DnnlFallback, ComputesWithOtherPrimitivesWhereSomeFail) {
   if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) {
-    GTEST_SKIP() << "nothing is fused with this convolution";
+    GTEST_SKIP() << "on SSE4.1 nothing is fused with this convolution";
   }
   Partition& partition = compile();
   std::set<std::string> first;
