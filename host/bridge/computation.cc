@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -45,12 +46,51 @@ Status check_alignment(uint64_t alignment, std::string_view provider) {
                 provider, alignment, kMaxHostAlignment));
 }
 
+// Whether all pairs are of inputs and outputs of their own.
+Status check_must_share(std::span<const plan::SlotPair> pairs, std::string_view provider) {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    for (size_t other = 0; other < i; ++other) {
+      if (pairs[i].input != pairs[other].input && pairs[i].output != pairs[other].output) continue;
+      return Status(
+          StatusCode::kEpFail,
+          formatted("{} lists input {} and output {} in must_share, and one of them again; "
+                    "report this to the plugin's vendor",
+                    provider, pairs[i].input, pairs[i].output));
+    }
+  }
+  return Status::ok_status();
+}
+
+// Removes what lets an output share memory in another way than must_share says.
+template <class Entry>
+void drop_shared(std::vector<Entry>& entries, size_t begin,
+                 std::span<const plan::SlotPair> must_share) {
+  const auto is_of_shared = [&](const Entry& entry) {
+    return std::ranges::find(must_share, entry.output, &plan::SlotPair::output) != must_share.end();
+  };
+  const auto first = entries.begin() + static_cast<std::ptrdiff_t>(begin);
+  entries.erase(std::remove_if(first, entries.end(), is_of_shared), entries.end());
+}
+
 Status check_memories(const ComputationMemory& memory, const Provider& provider) {
   uint32_t greatest = memory.memory;
   for (const SlotMemory& slot : memory.inputs) greatest = std::max(greatest, slot.memory);
   for (const SlotMemory& slot : memory.outputs) greatest = std::max(greatest, slot.memory);
   for (const uint32_t accepted : memory.accepted) greatest = std::max(greatest, accepted);
-  if (greatest <= provider.memories().size()) return Status::ok_status();
+  const auto is_staging = [&](uint32_t number) {
+    return number != kHostMemory && provider.memories()[number - 1].info().is_staging;
+  };
+  if (greatest <= provider.memories().size()) {
+    bool names_staging = is_staging(memory.memory);
+    for (const SlotMemory& slot : memory.inputs) names_staging |= is_staging(slot.memory);
+    for (const SlotMemory& slot : memory.outputs) names_staging |= is_staging(slot.memory);
+    for (const uint32_t accepted : memory.accepted) names_staging |= is_staging(accepted);
+    if (!names_staging) return Status::ok_status();
+    return Status(StatusCode::kEpFail,
+                  formatted("{} puts values of a computation into a memory for staging, which is "
+                            "host memory, 0; report this to the plugin's vendor",
+                            provider.name()));
+  }
   return Status(StatusCode::kEpFail,
                 formatted("{} puts values of a computation into memory {}, which does not exist; "
                           "report this to the plugin's vendor",
@@ -110,15 +150,27 @@ Status Computation::describe(Object& object) {
   EPHOST_RETURN_IF_ERROR(check_alignment(info.host_alignment, object.provider->name()));
   object.host_alignment = std::max(info.host_alignment, plan::kPartAlignment);
   object.workspace_bytes = info.workspace_bytes;
+  std::vector<plan::SlotPair> must_share;
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.may_inplace, info.may_inplace_count, site, "may_inplace", object.pairs));
+      copy_pairs(info.must_share, info.must_share_count, site, "must_share", must_share));
+  EPHOST_RETURN_IF_ERROR(check_must_share(must_share, object.provider->name()));
+  const auto take = [&](const auto* entries, uint64_t count, std::string_view array, auto& list) {
+    const size_t begin = list.size();
+    Status status = copy_pairs(entries, count, site, array, list);
+    if (status.ok()) drop_shared(list, begin, must_share);
+    return status;
+  };
+  EPHOST_RETURN_IF_ERROR(
+      take(info.may_inplace, info.may_inplace_count, "may_inplace", object.pairs));
   object.inplace_count = object.pairs.size();
-  EPHOST_RETURN_IF_ERROR(copy_pairs(info.aliases, info.alias_count, site, "aliases", object.pairs));
+  object.must_share_count = must_share.size();
+  object.pairs.insert(object.pairs.end(), must_share.begin(), must_share.end());
+  EPHOST_RETURN_IF_ERROR(take(info.aliases, info.alias_count, "aliases", object.pairs));
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.input_parts, info.input_part_count, site, "input_parts", object.parts));
+      take(info.input_parts, info.input_part_count, "input_parts", object.parts));
   object.input_part_count = object.parts.size();
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.output_parts, info.output_part_count, site, "output_parts", object.parts));
+      take(info.output_parts, info.output_part_count, "output_parts", object.parts));
   if (object.provider->only_compiles()) return Status::ok_status();
   ComputationMemory& memory = object.memory;
   memory.memory = info.memory;
@@ -158,8 +210,9 @@ plan::StepTraits Computation::traits() const {
   const std::span<const plan::SlotPair> pairs = object_->pairs;
   const std::span<const plan::SlotPart> parts = object_->parts;
   plan::StepTraits traits;
-  traits.may_inplace = pairs.first(object_->inplace_count);
-  traits.aliases = pairs.subspan(object_->inplace_count);
+  traits.may_inplace = pairs.first(object_->inplace_count + object_->must_share_count);
+  traits.must_share = must_share();
+  traits.aliases = pairs.subspan(traits.may_inplace.size());
   traits.input_parts = parts.first(object_->input_part_count);
   traits.output_parts = parts.subspan(object_->input_part_count);
   traits.workspace_bytes = object_->workspace_bytes;

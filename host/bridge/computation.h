@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -92,6 +93,10 @@ class Computation {
   [[nodiscard]] const Device* enqueues_on() const { return object_->enqueues_on; }
   // Whether what it enqueues depends on addresses and shapes alone.
   [[nodiscard]] bool is_capturable() const { return object_->is_capturable; }
+  // Pairs of an input and an output that always have the same memory.
+  [[nodiscard]] std::span<const plan::SlotPair> must_share() const {
+    return std::span(object_->pairs).subspan(object_->inplace_count, object_->must_share_count);
+  }
   // What it declared for the planner, without memories; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
@@ -103,9 +108,10 @@ class Computation {
     eph_computation* handle = nullptr;
     uint64_t host_alignment = plan::kPartAlignment;
     uint64_t workspace_bytes = 0;
-    std::vector<plan::SlotPair> pairs;  // may_inplace first, then aliases
+    std::vector<plan::SlotPair> pairs;  // may_inplace first, then must_share, then aliases
     std::vector<plan::SlotPart> parts;  // input_parts first, then output_parts
     size_t inplace_count = 0;
+    size_t must_share_count = 0;
     size_t input_part_count = 0;
     ComputationMemory memory;
     const Device* enqueues_on = nullptr;  // of the provider

@@ -75,6 +75,11 @@ struct StepTraits {
   // The alignment of the workspace and of inputs and outputs, as far as they are in host memory.
   // The planner does not look at it: MemoryOptions gives the alignment of each block.
   uint64_t host_alignment = kPartAlignment;
+  // Those of `may_inplace` that get the same memory in any case: where the plan has not let them
+  // share, the input is copied to the output before the step. The application may bring one piece
+  // of memory for a graph input and a graph output, so values that only pass from one to the other
+  // do not share.
+  std::span<const SlotPair> must_share;
 };
 
 // The location of a slot that holds a value of the given type: `location`, except for the slots

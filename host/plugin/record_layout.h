@@ -125,7 +125,10 @@ EPHOST_LAYOUT(eph_device, "eph_device",
   OPTIONAL(memory_bytes), OPTIONAL(type), OPTIONAL(flags), OPTIONAL(vendor_id),
   OPTIONAL(device_id), OPTIONAL(metadata), OPTIONAL(metadata_count))
 EPHOST_LAYOUT(eph_memory_info, "eph_memory_info",
-  COVERED(name), OPTIONAL(alignment), OPTIONAL(tail_padding), OPTIONAL(page_size))
+  COVERED(name), OPTIONAL(alignment), OPTIONAL(tail_padding), OPTIONAL(page_size),
+  OPTIONAL(flags), OPTIONAL(reserved))
+EPHOST_LAYOUT(eph_kept_operator, "eph_kept_operator",
+  COVERED(op_type), COVERED(domain), COVERED(since_version), COVERED(until_version))
 EPHOST_LAYOUT(eph_event, "eph_event",
   COVERED(name), COVERED(category), COVERED(track), COVERED(begin_ns), COVERED(duration_ns),
   COVERED(host_offset_ns), COVERED(clock), COVERED(reserved), OPTIONAL(run_id),
@@ -145,13 +148,16 @@ EPHOST_LAYOUT(eph_operator_def, "eph_operator_def",
 // The host makes these and the plugin fills them.
 EPHOST_LAYOUT(eph_provider_info, "eph_provider_info",
   OPTIONAL(max_concurrent), OPTIONAL(compute_streams))
+EPHOST_LAYOUT(eph_memory_usage, "eph_memory_usage",
+  OPTIONAL(total_bytes), OPTIONAL(free_bytes), OPTIONAL(kept_bytes))
 EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
   OPTIONAL(workspace_bytes), OPTIONAL(host_alignment), OPTIONAL(may_inplace),
   OPTIONAL(may_inplace_count), OPTIONAL(aliases), OPTIONAL(alias_count), OPTIONAL(input_parts),
   OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count),
   OPTIONAL(memory), OPTIONAL(flags), OPTIONAL(input_memories), OPTIONAL(input_memory_count),
   OPTIONAL(output_memories), OPTIONAL(output_memory_count), OPTIONAL(unread_inputs),
-  OPTIONAL(unread_input_count), OPTIONAL(accepts))
+  OPTIONAL(unread_input_count), OPTIONAL(accepts), OPTIONAL(must_share),
+  OPTIONAL(must_share_count))
 
 // The plugin makes these and the host fills them.
 EPHOST_LAYOUT(eph_graph_info, "eph_graph_info",

@@ -110,6 +110,7 @@ EPHOST_SLOTS(eph_device_api, EPH_EXT_DEVICE, 0,
   S(allocate, kRequired, kAny, "memory size out_data"),
   S(release, kRequired, kAny, "memory data"),
   S(trim, kOptional, kAny, "memory"),
+  S(get_usage, kOptional, kAny, "memory out"),
   S(copy, kRequired, kAny, "copies stride count"),
   S(create_stream, kOptional, kAny, "config out_stream"),
   S(destroy_stream, kOptional, kOwner, "stream"),
@@ -122,7 +123,8 @@ EPHOST_SLOTS(eph_device_api, EPH_EXT_DEVICE, 0,
   S(begin_capture, kOptional, kOwner, "stream"),
   S(end_capture, kOptional, kOwner, "stream out_capture"),
   S(launch, kOptional, kOwner, "stream capture step"),
-  S(destroy_capture, kOptional, kAny, "capture"))
+  S(destroy_capture, kOptional, kAny, "capture"),
+  S(abandon, kOptional, kAny, "stream"))
 EPHOST_SLOTS(eph_run_provider_api, EPH_EXT_RUN, 0,
   S(begin_run, kOptional, kAny, "config"),
   S(end_run, kOptional, kAny, "run_id code"),
@@ -131,9 +133,9 @@ EPHOST_SLOTS(eph_profiling_api, EPH_EXT_PROFILING, 0,
   S(start, kRequired, kOwner, ""),
   S(stop, kRequired, kOwner, "list"))
 EPHOST_SLOTS(eph_graph_wishes_api, EPH_EXT_GRAPH_WISHES, 0,
-  S(get_kept_operators, kRequired, kOwner, "out_operators out_count"))
+  S(get_kept_operators, kRequired, kOwner, "out_operators out_stride out_count"))
 EPHOST_SLOTS(eph_shapes_provider_api, EPH_EXT_SHAPES, 0,
-  S(set_profiles, kOptional, kOwner, "profiles[profile_count] profile_count"),
+  S(set_profiles, kOptional, kOwner, "profiles[profile_count] stride profile_count"),
   S(get_wishes, kRequired, kOwner, "graph wishes"))
 
 // The slots of the host.
@@ -161,7 +163,8 @@ EPHOST_SLOTS(eph_run_api, kNoExtension, 0,
   S(set_element, kRequired, kOwner, "tensor element text"),
   S(make_sequence, kRequired, kOwner, "base position removed inserted inserted_count out_value"),
   S(make_map, kRequired, kOwner, "keys values out_value"),
-  S(set_output, kRequired, kOwner, "index value"))
+  S(set_output, kRequired, kOwner, "index value"),
+  S(allocate_in, kRequired, kOwner, "memory size out_data"))
 EPHOST_SLOTS(eph_context_writer_api, kNoExtension, 0,
   S(begin_payload, kRequired, kOwner, "compatibility out_payload"),
   S(write, kRequired, kOwner, "payload data[size] size"),
@@ -256,16 +259,24 @@ constexpr void for_each_slot(Use use) {
   std::apply(use_all, TableSlots<Table>::kSlots);
 }
 
+// Whether the slot is a device's, and one of those from `First` to `Last` in its table.
+template <auto Member, auto First, auto Last>
+inline constexpr bool kIsBetween =
+    std::is_same_v<TableOf<Member>, eph_device_api>&& kSlot<Member>.offset >=
+    kSlot<First>.offset&& kSlot<Member>.offset <= kSlot<Last>.offset;
+
 // Whether the slot is about the streams of a device, or about captures: a plugin has all of either
 // or none.
 template <auto Member>
-inline constexpr bool kIsOfCaptures =
-    std::is_same_v<TableOf<Member>, eph_device_api>&& kSlot<Member>.offset >=
-    offsetof(eph_device_api, begin_capture);
-template <auto Member>
 inline constexpr bool kIsOfStreams =
-    std::is_same_v<TableOf<Member>, eph_device_api> && !kIsOfCaptures<Member> &&
-    kSlot<Member>.offset >= offsetof(eph_device_api, create_stream);
+    kIsBetween<Member, &eph_device_api::create_stream, &eph_device_api::notify>;
+template <auto Member>
+inline constexpr bool kIsOfCaptures =
+    kIsBetween<Member, &eph_device_api::begin_capture, &eph_device_api::destroy_capture>;
+// Whether it is about work that is enqueued, which is for plugins in the host's process.
+template <auto Member>
+inline constexpr bool kIsOfQueues =
+    kIsBetween<Member, &eph_device_api::create_stream, &eph_device_api::abandon>;
 
 template <auto Member, auto Other>
 inline constexpr bool kIsSame = false;

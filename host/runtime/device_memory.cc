@@ -99,15 +99,13 @@ Result<std::byte*> DeviceArena::workspace(uint32_t step, uint64_t bytes) {
   return block.data();
 }
 
-Result<std::byte*> DeviceArena::take(uint64_t bytes, uint32_t stream, std::string_view value) {
+Result<std::byte*> DeviceArena::take(uint64_t bytes, uint32_t stream, std::string_view what) {
   const uint64_t needed = pooled_size(bytes);
   BlockPool<bridge::DeviceBlock>& pool = pools_[stream];
   if (std::byte* const memory = pool.reuse(needed)) return memory;
-  auto block = bridge::DeviceBlock::allocate(location_.memory, needed, "an intermediate value");
-  if (!block.ok()) {
-    return std::move(block).status().with_context("giving memory to value " + quote(value));
-  }
-  return pool.add(std::move(block).value(), needed);
+  EPHOST_ASSIGN_OR_RETURN(bridge::DeviceBlock block,
+                          bridge::DeviceBlock::allocate(location_.memory, needed, what));
+  return pool.add(std::move(block), needed);
 }
 
 void DeviceArena::give_back(const std::byte* memory) {

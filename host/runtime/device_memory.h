@@ -55,8 +55,8 @@ class DeviceArena {
   [[nodiscard]] Result<std::byte*> workspace(uint32_t step, uint64_t bytes);
 
   // As MemoryPool, with free blocks for each stream: one that was given back may still be in use by
-  // what is enqueued there. `value` is the name of the value, for messages.
-  [[nodiscard]] Result<std::byte*> take(uint64_t bytes, uint32_t stream, std::string_view value);
+  // what is enqueued there. `what` the memory is for, for messages.
+  [[nodiscard]] Result<std::byte*> take(uint64_t bytes, uint32_t stream, std::string_view what);
   void give_back(const std::byte* memory);
   // Nothing is enqueued any more.
   void end_run();

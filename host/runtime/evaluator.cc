@@ -58,6 +58,7 @@ class SingleRun : public eph_run {
     }
     alignment_ = computation.host_alignment();
     EPHOST_RETURN_IF_ERROR(align_inputs());
+    EPHOST_RETURN_IF_ERROR(share(computation.must_share()));
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
     const auto is_over = [this] { return limit_.cancellation.is_requested(); };
     const bridge::CallLimit::Place place(computation.call_limit(), is_over);
@@ -114,6 +115,25 @@ class SingleRun : public eph_run {
       aligned.data = copy.get();
       slot = &aligned;
       aligned_memory_.push_back(std::move(copy));
+    }
+    return Status::ok_status();
+  }
+
+  // Copies constants to the outputs in which the computation changes them.
+  Status share(std::span<const plan::SlotPair> pairs) {
+    shared_inputs_.reserve(pairs.size());
+    for (const auto& [input, output] : pairs) {
+      const bool exist = input < input_slots_.size() && output < output_slots_.size() &&
+                         input_slots_[input] != nullptr && output_slots_[output] != nullptr;
+      if (!exist) continue;
+      const eph_value& from = *input_slots_[input];
+      if (from.element_type == EPH_ELEMENT_STRING) continue;
+      EPHOST_RETURN_IF_ERROR(
+          allocate(output, static_cast<ElementType>(from.element_type), {from.shape, from.rank}));
+      std::memcpy(outputs_[output].data, from.data, from.byte_size);
+      eph_value& shared = shared_inputs_.emplace_back(from);
+      shared.data = outputs_[output].data;
+      input_slots_[input] = &shared;
     }
     return Status::ok_status();
   }
@@ -223,9 +243,18 @@ class SingleRun : public eph_run {
     return refuse(error);
   }
 
-  static constexpr eph_run_api kApi = {
-      sizeof(eph_run_api), &allocate_output, &set_string,    &allocate_scratch, &is_cancelled,
-      &make_tensor,        &set_element,     &make_sequence, &make_map,         &set_output};
+  // Providers with memories of their own evaluate nothing.
+  static int32_t allocate_in(eph_run*, uint32_t memory, uint64_t, void** out,
+                             eph_error* error) noexcept {
+    *out = nullptr;
+    return bridge::report(error, StatusCode::kInvalidArgument,
+                          formatted("there is no memory {}", memory));
+  }
+
+  static constexpr eph_run_api kApi = {sizeof(eph_run_api), &allocate_output, &set_string,
+                                       &allocate_scratch,   &is_cancelled,    &make_tensor,
+                                       &set_element,        &make_sequence,   &make_map,
+                                       &set_output,         &allocate_in};
 
   const graph::Graph& graph_;
   const graph::Node& node_;
@@ -242,6 +271,7 @@ class SingleRun : public eph_run {
   uint64_t alignment_ = kAlignment;
   AlignedMemory own_workspace_;
   std::vector<eph_value> aligned_inputs_;
+  std::vector<eph_value> shared_inputs_;
   std::vector<AlignedMemory> aligned_memory_;
 };
 

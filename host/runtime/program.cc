@@ -31,6 +31,10 @@ Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(parts_.max_p
   if (!parts_.devices.empty() && !parts_.is_body) {
     device_ends_ = find_device_ends(*parts_.graph, parts_.execution, parts_.allocation);
   }
+  if (!parts_.is_body) {
+    shared_ends_ = find_shared_ends(*parts_.graph, parts_.execution, parts_.allocation,
+                                    parts_.computations, device_ends_);
+  }
   if (parts_.threads > 1 && !has_streams()) prepare_parallel_steps();
 }
 
@@ -128,6 +132,25 @@ void Program::align_constants() {
     constant.data = copy.get();
     aligned_constants_.push_back(std::move(copy));
   }
+}
+
+const bridge::DeviceMemory* Program::staging() const {
+  for (const DeviceLocation& location : parts_.devices) {
+    const bridge::MemoryInfo& info = location.memory.info();
+    if (info.is_staging && info.alignment >= host_alignment_) return &location.memory;
+  }
+  return nullptr;
+}
+
+std::optional<uint32_t> Program::location_of(const bridge::Provider& provider,
+                                             uint32_t memory) const {
+  if (memory == bridge::kHostMemory || memory > provider.memories().size()) return std::nullopt;
+  const bridge::DeviceMemory& wanted = provider.memories()[memory - 1];
+  for (uint32_t i = 0; i < parts_.devices.size(); ++i) {
+    const DeviceLocation& location = parts_.devices[i];
+    if (location.number == memory && location.memory == wanted) return i + 1;
+  }
+  return std::nullopt;
 }
 
 void Program::forget_patterns() const {

@@ -25,6 +25,7 @@
 #include "host/runtime/pattern_cache.h"
 #include "host/runtime/program_streams.h"
 #include "host/runtime/shape_contradictions.h"
+#include "host/runtime/shared_ends.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
@@ -151,6 +152,13 @@ class Program {
   [[nodiscard]] const DeviceConstants& device_constants() const { return parts_.device_constants; }
   // Which inputs and outputs may lie in devices' memory; empty without devices.
   [[nodiscard]] const DeviceEnds& device_ends() const { return device_ends_; }
+  // Which inputs and outputs may be the same memory of the application.
+  [[nodiscard]] std::span<const SharedEnd> shared_ends() const { return shared_ends_; }
+  // Memory for staging of one of the devices that steps copy to or from; null: there is none.
+  [[nodiscard]] const bridge::DeviceMemory* staging() const;
+  // The location of a provider's memory, by the provider's number; nothing if it has none.
+  [[nodiscard]] std::optional<uint32_t> location_of(const bridge::Provider& provider,
+                                                    uint32_t memory) const;
   // The provider's number for the memory of a location.
   [[nodiscard]] uint32_t memory_at(uint32_t location) const {
     return location == plan::kHostLocation ? bridge::kHostMemory
@@ -178,6 +186,7 @@ class Program {
   bool is_static_ = true;
   bool is_parallel_ = false;
   DeviceEnds device_ends_;
+  std::vector<SharedEnd> shared_ends_;
   plan::StepDependencies dependencies_;
   std::vector<OpenBuffer> open_buffers_;
   std::vector<std::vector<uint32_t>> open_buffers_of_;  // by step

@@ -15,6 +15,7 @@ struct ProgramStreams {
   std::vector<std::shared_ptr<const bridge::Device>> devices;  // by the plan's numbers
   std::vector<plan::StepQueue> queues;                         // by step
   std::vector<uint32_t> compute_streams;                       // by device: at most so many
+  std::vector<uint64_t> native_queues;  // by device: of the application, for the first; 0: none
   plan::StreamAssignment assignment;
   plan::StreamPlan plan;  // for the program's own pattern
 };

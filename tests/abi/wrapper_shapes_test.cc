@@ -86,13 +86,15 @@ TEST(WrapperShapes, CarriesWishesAndProfiles) {
   EXPECT_EQ(error.message, "not this node");
 
   const std::vector<eph_shape_profile> profiles(3);
-  ASSERT_EQ(shapes->set_profiles(provider, profiles.data(), profiles.size(), &error), EPH_OK);
+  ASSERT_EQ(
+      shapes->set_profiles(provider, profiles.data(), sizeof(profiles[0]), profiles.size(), &error),
+      EPH_OK);
   EXPECT_EQ(profile_count, 3U);
 
   fails = true;
   EXPECT_EQ(shapes->get_wishes(provider, &graph, &wishes, &error), EPH_ENGINE_ERROR);
   EXPECT_EQ(error.message, "no wishes");
-  EXPECT_EQ(shapes->set_profiles(provider, nullptr, 0, &error), EPH_ENGINE_ERROR);
+  EXPECT_EQ(shapes->set_profiles(provider, nullptr, 0, 0, &error), EPH_ENGINE_ERROR);
   EXPECT_EQ(error.message, "no profiles");
   api.destroy(provider);
 }

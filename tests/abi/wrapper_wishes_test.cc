@@ -28,7 +28,7 @@ class WishingProvider : public eph::Provider {
   }
 
  private:
-  std::vector<eph_kept_operator> operators_{{EPH_STRING("Cast"), EPH_STRING(""), 1, 25}};
+  std::vector<eph_kept_operator> operators_{eph::make_kept_operator("Cast", "", 1, 25)};
 };
 
 }  // namespace
@@ -50,12 +50,15 @@ TEST(WrapperWishes, ListsTheOperatorsToKeep) {
   ASSERT_NE(wishes, nullptr);
   EXPECT_EQ(wishes->struct_size, sizeof(eph_graph_wishes_api));
   const eph_kept_operator* operators = nullptr;
+  uint64_t stride = 0;
   uint64_t count = 0;
-  ASSERT_EQ(wishes->get_kept_operators(provider, &operators, &count, &error), EPH_OK);
+  ASSERT_EQ(wishes->get_kept_operators(provider, &operators, &stride, &count, &error), EPH_OK);
   ASSERT_EQ(count, 1U);
+  EXPECT_EQ(stride, sizeof(eph_kept_operator));
   EXPECT_EQ(eph::view(operators[0].op_type), "Cast");
   fails = true;
-  EXPECT_EQ(wishes->get_kept_operators(provider, &operators, &count, &error), EPH_ENGINE_ERROR);
+  EXPECT_EQ(wishes->get_kept_operators(provider, &operators, &stride, &count, &error),
+            EPH_ENGINE_ERROR);
   EXPECT_EQ(operators, nullptr);
   EXPECT_EQ(count, 0U);
   api.destroy(provider);

@@ -194,7 +194,8 @@ Status Device::list_memories() {
     EPHOST_ASSIGN_OR_RETURN(const std::string_view name,
                             plugin::adopt_text(given.name, kMaxMemoryName, site, "name"));
     const MemoryInfo memory = {std::string(name), std::max(given.alignment, kMinAlignment),
-                               given.tail_padding, std::max<uint64_t>(given.page_size, 1)};
+                               given.tail_padding, std::max<uint64_t>(given.page_size, 1),
+                               (given.flags & EPH_MEMORY_STAGING) != 0};
     const auto refuse = [&](std::string_view field, uint64_t value, const std::string& rule) {
       return broken_device(provider_name(),
                            formatted("reports {} {} for its memory {}; it must be {}", field, value,
@@ -227,7 +228,18 @@ Result<std::byte*> Device::allocate(uint32_t memory, uint64_t size, std::string_
   if (api_.trim != nullptr) {
     plugin::call_release({provider_name(), "trim"}, api_.trim, handle_, memory);
   }
-  return try_to_allocate(memory, size, what);
+  const std::string left = describe_free(memory);
+  block = try_to_allocate(memory, size, what);
+  if (block.ok() || block.status().code() != StatusCode::kOutOfMemory || left.empty()) return block;
+  return Status(StatusCode::kOutOfMemory, block.status().message() + left);
+}
+
+std::string Device::describe_free(uint32_t memory) const {
+  const auto known = usage(memory);
+  if (!known.ok()) plugin::log_failure(known.status());
+  if (!known.ok() || !*known) return {};
+  return formatted("; {} of the {} bytes of {} are free", (*known)->free_bytes,
+                   (*known)->total_bytes, name_of(memory));
 }
 
 Result<std::byte*> Device::try_to_allocate(uint32_t memory, uint64_t size,
@@ -257,6 +269,26 @@ Result<std::byte*> Device::try_to_allocate(uint32_t memory, uint64_t size,
 void Device::release(uint32_t memory, std::byte* data) const {
   plugin::call_release({provider_name(), "release"}, api_.release, handle_, memory,
                        static_cast<void*>(data));
+}
+
+Result<std::optional<MemoryUsage>> Device::usage(uint32_t memory) const {
+  if (api_.get_usage == nullptr) return std::optional<MemoryUsage>();
+  eph_memory_usage usage = {};
+  usage.struct_size = sizeof(usage);
+  const plugin::CallSite site{provider_name(), "get_usage"};
+  EPHOST_RETURN_IF_ERROR(call_slot(
+      site, [&] { return "telling how much is used of " + name_of(memory); }, api_.get_usage,
+      handle_, memory, &usage));
+  EPHOST_ASSIGN_OR_RETURN(usage, plugin::adopt<eph_memory_usage>(&usage, site));
+  if (usage.total_bytes == 0) return std::optional<MemoryUsage>();
+  if (usage.free_bytes > usage.total_bytes ||
+      usage.kept_bytes > usage.total_bytes - usage.free_bytes) {
+    return broken_device(
+        provider_name(),
+        formatted("says that {} has {} bytes, {} of them free and {} kept", name_of(memory),
+                  usage.total_bytes, usage.free_bytes, usage.kept_bytes));
+  }
+  return std::optional(MemoryUsage{usage.total_bytes, usage.free_bytes, usage.kept_bytes});
 }
 
 Status Device::copy(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,

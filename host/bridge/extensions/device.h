@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,14 @@ struct MemoryInfo {
   uint64_t alignment = 64;
   uint64_t tail_padding = 0;
   uint64_t page_size = 1;
+  // Host memory that the device copies from and to while it computes.
+  bool is_staging = false;
+};
+
+struct MemoryUsage {
+  uint64_t total_bytes = 0;
+  uint64_t free_bytes = 0;
+  uint64_t kept_bytes = 0;  // of released blocks
 };
 
 class Device {
@@ -60,6 +69,9 @@ class Device {
                                             std::string_view what) const;
   void release(uint32_t memory, std::byte* data) const;
 
+  // Nothing if the plugin does not say.
+  [[nodiscard]] Result<std::optional<MemoryUsage>> usage(uint32_t memory) const;
+
   // Whether work can be enqueued (host/bridge/extensions/stream.h).
   [[nodiscard]] bool has_streams() const { return api_.create_stream != nullptr; }
   [[nodiscard]] bool has_captures() const { return api_.begin_capture != nullptr; }
@@ -82,6 +94,8 @@ class Device {
                                                 std::unique_ptr<HostServices> services,
                                                 const DeviceInfo& info);
   Status list_memories();
+  // For messages; empty if the plugin does not say.
+  [[nodiscard]] std::string describe_free(uint32_t memory) const;
   [[nodiscard]] Result<std::byte*> try_to_allocate(uint32_t memory, uint64_t size,
                                                    std::string_view what) const;
   // OK as long as the plugin says that it works.

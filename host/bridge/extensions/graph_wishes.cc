@@ -19,13 +19,14 @@ Result<GraphWishes> GraphWishes::create(const eph_graph_wishes_api& api, eph_pro
                                         std::string_view owner) {
   const plugin::CallSite site{owner, "get_kept_operators"};
   const eph_kept_operator* operators = nullptr;
+  uint64_t stride = 0;
   uint64_t count = 0;
   EPHOST_RETURN_IF_ERROR(call_slot(site, "listing the operators that it wants unchanged",
-                                   api.get_kept_operators, provider, &operators, &count));
-  EPHOST_ASSIGN_OR_RETURN(const auto list, plugin::adopt_array(operators, count, kMaxKeptOperators,
-                                                               site, "out_operators"));
+                                   api.get_kept_operators, provider, &operators, &stride, &count));
+  EPHOST_ASSIGN_OR_RETURN(const auto list,
+                          plugin::adopt_records(operators, stride, count, kMaxKeptOperators, site));
   GraphWishes wishes;
-  for (const eph_kept_operator& given : list) {
+  for (const auto& [given, record] : list) {
     const bool is_sound = !view(given.op_type).empty() && given.op_type.size <= kMaxKeptName &&
                           given.domain.size <= kMaxKeptName;
     if (!is_sound) {

@@ -95,9 +95,12 @@ Status ShapeExtension::set_profiles(std::span<const ShapeProfile> profiles) cons
                             range.best, range.greatest});
     }
   }
-  for (const auto& of_profile : ranges) records.push_back({of_profile.data(), of_profile.size()});
+  for (const auto& of_profile : ranges) {
+    records.push_back({sizeof(eph_shape_profile), of_profile.data(), of_profile.size()});
+  }
   return call_slot({owner_, "set_profiles"}, "taking the profiles of the session's shapes",
-                   api_->set_profiles, provider_, records.data(), records.size());
+                   api_->set_profiles, provider_, records.data(),
+                   uint64_t{sizeof(eph_shape_profile)}, records.size());
 }
 
 Result<std::vector<ShapeWish>> ShapeExtension::wishes(const GraphView& graph,

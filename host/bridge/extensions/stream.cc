@@ -8,11 +8,13 @@
 namespace ephost::bridge {
 
 Result<std::unique_ptr<Stream>> Stream::create(std::shared_ptr<const Device> device,
-                                               int32_t purpose) {
+                                               int32_t purpose, uint64_t native_queue) {
   std::unique_ptr<Stream> made(new Stream(std::move(device)));
   const Device& of = made->device();
-  const eph_stream_config config = {sizeof(config), purpose, 0};
-  EPHOST_RETURN_IF_ERROR(call_slot({of.provider_name(), "create_stream"}, "creating a stream",
+  const eph_stream_config config = {sizeof(config), purpose, 0, native_queue};
+  const std::string_view attempt =
+      native_queue == 0 ? "creating a stream" : "creating a stream on a queue of the application";
+  EPHOST_RETURN_IF_ERROR(call_slot({of.provider_name(), "create_stream"}, attempt,
                                    of.api().create_stream, of.handle(), &config, &made->handle_));
   if (made->handle_ != nullptr) return made;
   return Status(StatusCode::kEpFail,
@@ -81,6 +83,12 @@ Status Stream::notify(eph_point point, void (*done)(void* context, int32_t code)
                       void* context) const {
   return call_slot({device_->provider_name(), "notify"}, "taking a function to be called",
                    device_->api().notify, device_->handle(), handle_, point, done, context);
+}
+
+void Stream::abandon() const {
+  if (device_->api().abandon == nullptr) return;
+  plugin::call_release({device_->provider_name(), "abandon"}, device_->api().abandon,
+                       device_->handle(), handle_);
 }
 
 Status Stream::begin_capture() const {

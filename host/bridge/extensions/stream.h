@@ -43,9 +43,10 @@ class Capture {
 // Keeps the device open. Functions that enqueue are for one thread at a time.
 class Stream {
  public:
-  // `purpose`: EPH_STREAM_*. The device has streams.
+  // `purpose`: EPH_STREAM_*. `native_queue`: of the application, 0: a queue of its own. The device
+  // has streams.
   static Result<std::unique_ptr<Stream>> create(std::shared_ptr<const Device> device,
-                                                int32_t purpose);
+                                                int32_t purpose, uint64_t native_queue = 0);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream();
@@ -66,6 +67,8 @@ class Stream {
   // The device has captures.
   [[nodiscard]] Status begin_capture() const;
   [[nodiscard]] Result<std::unique_ptr<Capture>> end_capture() const;
+  // What has not begun is not done any more, and fails.
+  void abandon() const;
   // `done` is called once, by any thread, unless this fails.
   [[nodiscard]] Status notify(eph_point point, void (*done)(void* context, int32_t code),
                               void* context) const;

@@ -15,6 +15,7 @@
 #include "host/cli/commands/model_report.h"
 #include "host/cli/commands/plan_buffers.h"
 #include "host/cli/report/output.h"
+#include "host/cli/report/plan/critical_path.h"
 #include "host/cli/report/plan/plan_map.h"
 #include "host/cli/report/plan/step_times.h"
 #include "host/cli/report/table.h"
@@ -80,6 +81,7 @@ Json plan_json(const GraphPlan& plan) {
   return {{"steps", planned_steps_json(plan)},
           {"values", values_json(plan)},
           {"blocks", blocks},
+          {"critical_path", critical_path(plan.steps)},
           {"order", plan.order_rule}};
 }
 
@@ -163,6 +165,9 @@ std::string plan_summary(const GraphPlan& plan) {
     }
     facts.add("order", text);
   }
+  if (const std::vector<uint32_t> path = critical_path(plan.steps); !path.empty()) {
+    facts.add("critical path", formatted("{} of {} steps", path.size(), plan.steps.size()));
+  }
   facts.add("values", kinds_text(plan));
   for (const PlannedBlock& block : plan.blocks) {
     facts.add("block " + (block.location == 0 ? "0" : block.memory), block_text(block));
@@ -182,13 +187,13 @@ std::string to_tables(std::span<const GraphPlan> plans) {
 }
 
 Result<std::string> to_page(std::span<const GraphPlan> plans, const PlanFlags& flags) {
-  std::vector<MemoryMap> maps;
-  for (const GraphPlan& plan : plans) maps.push_back(map_of(plan));
+  std::vector<double> seconds;
   if (!flags.times.empty()) {
     EPHOST_ASSIGN_OR_RETURN(const std::string profile, read_file(flags.times));
-    EPHOST_ASSIGN_OR_RETURN(maps.front().step_seconds,
-                            step_times(profile, flags.times.native(), plans.front()));
+    EPHOST_ASSIGN_OR_RETURN(seconds, step_times(profile, flags.times.native(), plans.front()));
   }
+  std::vector<MemoryMap> maps = {map_of(plans.front(), std::move(seconds))};
+  for (const GraphPlan& plan : plans.subspan(1)) maps.push_back(map_of(plan));
   return to_html("Plan of " + flags.model.filename().string(), maps);
 }
 

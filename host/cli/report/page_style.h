@@ -56,6 +56,7 @@ button { cursor: pointer; margin-top: .5em; }
 .map text.name { fill: #fff; stroke: #0007; stroke-width: 2px; paint-order: stroke; pointer-events: none; }
 .map text.name.over { fill: var(--ink); stroke: none; }
 .map rect.box, .map rect.step { fill: var(--c); }
+.map rect.critical { stroke: var(--ink); stroke-width: 1.5; } .map line.wait { stroke: var(--ink); opacity: .5; }
 .map rect.box { stroke: var(--panel); stroke-width: 1; vector-effect: non-scaling-stroke; outline: none; }
 .map.dense rect.box { stroke: none; } .map rect.box:hover, .map rect.box:focus { stroke: var(--ink); stroke-width: 2.5; }
 .map rect.workspace { fill-opacity: .35; stroke: var(--c); stroke-dasharray: 4 3; }

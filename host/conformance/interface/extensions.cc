@@ -182,22 +182,29 @@ void check_operators_constant(const Subject& subject, Report& report) {
 std::string kept_operators(const LoadedPlugin& plugin, eph_provider* provider,
                            const eph_graph_wishes_api& api, Report& report) {
   const eph_kept_operator* operators = nullptr;
+  uint64_t stride = 0;
   uint64_t count = 0;
   KitError error;
-  const auto code =
-      plugin::call({plugin.manifest.provider, "get_kept_operators"}, api.get_kept_operators,
-                   provider, &operators, &count, static_cast<eph_error*>(&error));
+  const plugin::CallSite site{plugin.manifest.provider, "get_kept_operators"};
+  const auto code = plugin::call(site, api.get_kept_operators, provider, &operators, &stride,
+                                 &count, static_cast<eph_error*>(&error));
   if (!code.ok() || *code != EPH_OK) {
     report.fail(formatted("get_kept_operators fails: {}",
                           code.ok() ? error.message() : text_of(code.status())),
                 "list the operators, or none");
     return {};
   }
+  const auto list = plugin::adopt_records(operators, stride, count, uint64_t{1} << 16, site);
+  if (!list.ok()) {
+    report.fail(
+        formatted("get_kept_operators lists what cannot be read: {}", text_of(list.status())),
+        "give the records of the array their sizes, and the array its stride");
+    return {};
+  }
   std::string text;
-  for (uint64_t i = 0; i < count; ++i) {
-    text += formatted("{}.{} {}-{};", bridge::view(operators[i].domain),
-                      bridge::view(operators[i].op_type), operators[i].since_version,
-                      operators[i].until_version);
+  for (const auto& [kept, record] : *list) {
+    text += formatted("{}.{} {}-{};", bridge::view(kept.domain), bridge::view(kept.op_type),
+                      kept.since_version, kept.until_version);
   }
   return text;
 }

@@ -43,8 +43,9 @@ class IoBinding {
   // Binds memory of the caller for an output. An output that isn't bound gets memory at the first
   // run, which later runs overwrite while its shape stays and no input lies in it. A run never
   // writes what it reads: an output in memory of an input, or at an address that its type does not
-  // admit, is copied there in the end. A run fails with INVALID_ARGUMENT where two outputs are
-  // bound to memory in common.
+  // admit, is copied there in the end. But where the only node that reads an input changes it where
+  // it is and makes the output of it, both may be one value, which is undefined if the run fails. A
+  // run fails with INVALID_ARGUMENT where two outputs are bound to memory in common.
   [[nodiscard]] Status bind_output(const std::string& name, const Value& value) {
     return detail::take_status(
         detail::api().session->bind_output(handle(), name.c_str(), value.handle()));

@@ -192,13 +192,16 @@ std::string ArgumentText::shown_texts(const eph_string* texts, uint64_t count) c
   return list.text();
 }
 
-std::string ArgumentText::shown_profiles(const eph_shape_profile* profiles, uint64_t count) const {
+std::string ArgumentText::shown_profiles(const eph_shape_profile* profiles, uint64_t stride,
+                                         uint64_t count) const {
   if (!is_before()) return {};
   JsonText list('[');
   for (uint64_t i = 0; i < count; ++i) {
+    const auto& profile = *reinterpret_cast<const eph_shape_profile*>(
+        reinterpret_cast<const std::byte*>(profiles) + i * stride);
     JsonText extents('[');
-    for (uint64_t k = 0; k < profiles[i].extent_count; ++k) {
-      const eph_extent_range& range = profiles[i].extents[k];
+    for (uint64_t k = 0; k < profile.extent_count; ++k) {
+      const eph_extent_range& range = profile.extents[k];
       extents.add(JsonText('{')
                       .add("input", json_of(range.input))
                       .add("symbol", json_of(range.symbol))
@@ -339,6 +342,17 @@ std::string ArgumentText::shown(eph_computation_info* info) const {
       .add("output_parts", json_number(known.output_part_count))
       .add("memory", json_number(known.memory))
       .add("flags", json_number(known.flags))
+      .add("must_share", json_number(known.must_share_count))
+      .text();
+}
+
+std::string ArgumentText::shown(eph_memory_usage* usage) const {
+  if (is_before()) return {};
+  const eph_memory_usage known = known_part(usage);
+  return JsonText('{')
+      .add("total_bytes", json_number(known.total_bytes))
+      .add("free_bytes", json_number(known.free_bytes))
+      .add("kept_bytes", json_number(known.kept_bytes))
       .text();
 }
 

@@ -85,8 +85,9 @@ class ArgumentText {
     return shown_texts(texts, count);
   }
   template <class... Rest>
-  std::string array(const eph_shape_profile* profiles, uint64_t count, Rest...) const {
-    return shown_profiles(profiles, count);
+  std::string array(const eph_shape_profile* profiles, uint64_t stride, uint64_t count,
+                    Rest...) const {
+    return shown_profiles(profiles, stride, count);
   }
   template <class... Rest>
   std::string array(const void* data, uint64_t size, Rest...) const {
@@ -122,6 +123,7 @@ class ArgumentText {
   std::string shown(eph_string* text) const;
   std::string shown(eph_provider_info* info) const;
   std::string shown(eph_computation_info* info) const;
+  std::string shown(eph_memory_usage* usage) const;
 
   template <class Number>
   std::string before(Number number) const {
@@ -137,7 +139,8 @@ class ArgumentText {
                                uint64_t count) const;
   std::string shown_options(const eph_option* options, uint64_t count) const;
   std::string shown_texts(const eph_string* texts, uint64_t count) const;
-  std::string shown_profiles(const eph_shape_profile* profiles, uint64_t count) const;
+  std::string shown_profiles(const eph_shape_profile* profiles, uint64_t stride,
+                             uint64_t count) const;
   std::string shown_bytes(const void* data, uint64_t size) const;
 
   const Moment moment_;

@@ -107,6 +107,7 @@ void Validator::note(const Call<Validator>& call, const eph_computation_info* in
   };
   Sharing& sharing = declared.sharing;
   copy(known->may_inplace, known->may_inplace_count, sharing.may_inplace);
+  copy(known->must_share, known->must_share_count, sharing.must_share);
   copy(known->aliases, known->alias_count, sharing.aliases);
   copy(known->input_parts, known->input_part_count, sharing.input_parts);
   copy(known->output_parts, known->output_part_count, sharing.output_parts);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "host/plan/copies.h"
+
 namespace ephost::plan {
 namespace {
 
@@ -40,6 +42,41 @@ struct Place {
   uint64_t offset = 0;
 };
 
+// Values that share with none: both sides of pairs that must share, where one is the copy of a
+// graph input in another location and the other is copied to a graph output. The application may
+// bring one piece of memory for both.
+class ApartValues {
+ public:
+  ApartValues(const Graph& graph, const ExecutionPlan& plan, std::span<const StepTraits> traits) {
+    const auto has_pairs = [](const StepTraits& step) { return !step.must_share.empty(); };
+    if (std::ranges::none_of(traits, has_pairs)) return;
+    std::vector<bool> from_input(graph.values.size());
+    std::vector<bool> to_output(graph.values.size());
+    for (const Step& step : plan.steps) {
+      if (!is_copy(graph.nodes[step.node])) continue;
+      const ValueId from = step.inputs[0];
+      const ValueId to = step.outputs[0];
+      if (std::ranges::find(graph.inputs, from) != graph.inputs.end()) from_input[to] = true;
+      if (graph.values[to].is_graph_output) to_output[from] = true;
+    }
+    is_apart_.resize(graph.values.size());
+    for (size_t pc = 0; pc < traits.size(); ++pc) {
+      const Step& step = plan.steps[pc];
+      for (const SlotPair& pair : traits[pc].must_share) {
+        if (pair.input >= step.inputs.size() || pair.output >= step.outputs.size()) continue;
+        const ValueId input = step.inputs[pair.input];
+        const ValueId output = step.outputs[pair.output];
+        if (input == kNoValue || output == kNoValue) continue;
+        if (from_input[input] && to_output[output]) is_apart_[input] = is_apart_[output] = true;
+      }
+    }
+  }
+  [[nodiscard]] bool has(ValueId id) const { return !is_apart_.empty() && is_apart_[id]; }
+
+ private:
+  std::vector<bool> is_apart_;  // by value; empty if there are none
+};
+
 class Sharing {
  public:
   Sharing(const Graph& graph, const ExecutionPlan& plan, std::span<const StepTraits> traits,
@@ -49,7 +86,8 @@ class Sharing {
         traits_(traits),
         without_parts_(without_parts),
         values_(std::move(values)),
-        places_(values_.size()) {}
+        places_(values_.size()),
+        apart_(graph, plan, traits) {}
 
   [[nodiscard]] Shared run() &&;
 
@@ -80,6 +118,7 @@ class Sharing {
   const std::vector<bool>& without_parts_;
   std::vector<ValuePlan> values_;
   std::vector<Place> places_;  // by value; the group may have been merged since
+  const ApartValues apart_;
   std::vector<Group> groups_;
   std::vector<std::pair<PartUse, ValueId>> part_uses_;  // with the value that contains the parts
 };
@@ -177,6 +216,7 @@ void Sharing::find_inplace(uint32_t pc, uint32_t slot) {
   for (const SlotPair pair : traits_[pc].may_inplace) {
     const ValueId input = input_of(pc, pair.input);
     if (pair.output != slot || input == kNoValue) continue;
+    if (apart_.has(input) || apart_.has(output)) continue;
     const Place place = place_of(input);
     const Group& group = groups_[place.group];
     if (!group.owned || group.location != values_[output].location) continue;

@@ -44,6 +44,7 @@ Bindings::Bindings(const Program& program, ValueTable& values, const FrameMemory
 // ---- Inputs -----------------------------------------------------------------------------------
 
 Status Bindings::bind_inputs(std::span<const Value* const> inputs) {
+  inputs_ = inputs;
   shape_key_.clear();
   symbol_extents_.assign(program_.symbols().size(), -1);
   for (size_t i = 0; i < inputs.size(); ++i) EPHOST_RETURN_IF_ERROR(bind_input(i, inputs[i]));
@@ -182,6 +183,9 @@ Status Bindings::bind_body_input(size_t index, const HeldValue& held) {
 
 Status Bindings::bind_outputs(std::span<Value> outputs) {
   outputs_ = outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (is_read(i)) outputs[i] = wanted_like(outputs[i]);
+  }
   device_.take_aside(outputs);
   const graph::Graph& graph = program_.graph();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -198,6 +202,19 @@ Status Bindings::bind_outputs(std::span<Value> outputs) {
     if (is_on_device) device_.bind_output(i, outputs[i]);
   }
   return Status::ok_status();
+}
+
+bool Bindings::is_read(size_t output) const {
+  const Value& value = outputs_[output];
+  if (value.extent().empty()) return false;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] == nullptr || !reads(*inputs_[i], value)) continue;
+    const bool is_same = inputs_[i]->extent().data() == value.extent().data() &&
+                         inputs_[i]->extent().size() == value.extent().size();
+    const SharedEnd end = {i, output, value.memory() != nullptr};
+    if (!is_same || std::ranges::count(program_.shared_ends(), end) == 0) return true;
+  }
+  return false;
 }
 
 void Bindings::bind_followers() {
@@ -258,6 +275,7 @@ Status Bindings::collect_outputs() {
 
 void Bindings::end_run() {
   device_.end_run(outputs_);
+  inputs_ = {};
   outputs_ = {};
 }
 

@@ -30,7 +30,7 @@ class Bindings {
 
   // One entry for each graph input; null takes the input's default. INVALID_ARGUMENT where a value
   // is missing, has another type or shape than the model declares, or disagrees with another input
-  // about an extent that has a name.
+  // about an extent that has a name. The values are borrowed until `end_run`.
   [[nodiscard]] Status bind_inputs(std::span<const Value* const> inputs);
   // The same for a body, which also captures values of the enclosing frame. Inputs that are not
   // there take their defaults.
@@ -39,7 +39,8 @@ class Bindings {
   [[nodiscard]] const ShapeKey& shape_key() const { return shape_key_; }
 
   // Binds outputs of known size to the caller's values, which are borrowed until `end_run`. One
-  // that does not have the right type and shape is replaced by a value that does.
+  // that does not have the right type and shape is replaced by a value that does, and so is one in
+  // memory of an input, unless the program may change that where it is.
   [[nodiscard]] Status bind_outputs(std::span<Value> outputs);
   // Places the values that lie in the buffer of an input, a constant or an output ("followers").
   // Comes after all other bindings.
@@ -72,14 +73,17 @@ class Bindings {
   Status bind_object(graph::ValueId id, Value value);
   Status check_symbols(graph::ValueId id);
   [[nodiscard]] Status wrong_type(graph::ValueId id, const eph_value& value) const;
+  // Whether the run reads memory of the output that must not change.
+  [[nodiscard]] bool is_read(size_t output) const;
   Status collect_output(size_t index);
   Status copy_output(graph::ValueId id);
 
   const Program& program_;
   ValueTable& values_;
   DeviceBindings device_;
-  std::vector<size_t> output_of_value_;  // by value id: index of its first graph output
-  std::span<Value> outputs_;             // the caller's, by graph output
+  std::vector<size_t> output_of_value_;   // by value id: index of its first graph output
+  std::span<const Value* const> inputs_;  // the caller's, by graph input; empty for a body
+  std::span<Value> outputs_;              // the same by graph output
   ShapeKey shape_key_;
   std::vector<int64_t> symbol_extents_;  // by symbol; -1 while no input has shown it
   bool followers_fit_ = false;

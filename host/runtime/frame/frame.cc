@@ -11,7 +11,7 @@ Frame::Frame(const Program& program, std::vector<bridge::ComputationState> state
       memory_(program),
       bindings_(program, values_, memory_),
       step_outputs_(program, values_, memory_, bindings_),
-      runs_(program, values_, step_outputs_, stop_),
+      runs_(program, values_, memory_, step_outputs_, stop_),
       dispatch_(program, std::move(states), {values_, memory_, step_outputs_, runs_, stop_}) {}
 
 Result<std::unique_ptr<Frame>> Frame::create(const Program& program) {

@@ -46,8 +46,24 @@ Status FrameMemory::reserve_blocks() {
       return std::move(status).with_context(program_.describe_block(pattern(), block.location));
     }
   }
+  return reserve_host_block(bytes);
+}
+
+// Values that are copied to a device, or from it, lie in its memory for staging while there is
+// some.
+Status FrameMemory::reserve_host_block(uint64_t bytes) {
   if (bytes <= block_bytes_) return Status::ok_status();
   block_.reset();
+  staged_block_ = {};
+  block_bytes_ = 0;
+  if (const bridge::DeviceMemory* const staging = program_.staging()) {
+    auto staged = bridge::DeviceBlock::allocate(*staging, bytes, "the block of host memory");
+    if (staged.ok()) {
+      staged_block_ = std::move(staged).value();
+      block_bytes_ = bytes;
+      return Status::ok_status();
+    }
+  }
   block_ = allocate_aligned(bytes, program_.host_alignment(), Sharing::kWithWorkers);
   block_bytes_ = block_ ? bytes : 0;
   if (block_ != nullptr) return Status::ok_status();
@@ -111,7 +127,8 @@ Result<std::byte*> FrameMemory::take(graph::ValueId id, uint64_t bytes) {
     memory = pool_.take(wanted);
     if (memory == nullptr) return out_of_memory(bytes, "value " + quote(name));
   } else {
-    EPHOST_ASSIGN_OR_RETURN(memory, devices_[location - 1].take(wanted, stream_of(id), name));
+    EPHOST_ASSIGN_OR_RETURN(
+        memory, devices_[location - 1].take(wanted, stream_of(id), "value " + quote(name)));
   }
   if (pooled != nullptr) give_back(location, pooled);
   pooled = memory;
@@ -145,6 +162,20 @@ void FrameMemory::release(graph::ValueId root) {
     give_back(program_.allocation().values[root].location, pooled->second);
   }
   pooled_.erase(pooled);
+}
+
+Result<DeviceScratch> FrameMemory::take_scratch(uint32_t location, uint64_t bytes, size_t step) {
+  const uint32_t stream = program_.has_streams() ? streams().stream_of[step] : plan::kHostStream;
+  const std::lock_guard lock(mutex_);
+  EPHOST_ASSIGN_OR_RETURN(std::byte* const data,
+                          devices_[location - 1].take(
+                              bytes, stream, "scratch memory of " + program_.describe_step(step)));
+  return DeviceScratch{location, data};
+}
+
+void FrameMemory::give_back(const DeviceScratch& scratch) {
+  const std::lock_guard lock(mutex_);
+  devices_[scratch.location - 1].give_back(scratch.data);
 }
 
 void FrameMemory::reset_users() {

@@ -24,6 +24,12 @@
 
 namespace ephost::runtime {
 
+// Scratch memory on a device, for one step.
+struct DeviceScratch {
+  uint32_t location = plan::kHostLocation;
+  std::byte* data = nullptr;
+};
+
 class FrameMemory {
  public:
   // Holds no memory before `bind`.
@@ -73,6 +79,11 @@ class FrameMemory {
   // Call before the steps of a parallel run.
   void reset_users();
 
+  // Memory in a location of a device, until it is given back: what is enqueued on the step's stream
+  // may use it longer.
+  [[nodiscard]] Result<DeviceScratch> take_scratch(uint32_t location, uint64_t bytes, size_t step);
+  void give_back(const DeviceScratch& scratch);
+
   // Gives back everything that was taken.
   void end_run();
 
@@ -81,19 +92,22 @@ class FrameMemory {
 
  private:
   Status reserve_blocks();
+  Status reserve_host_block(uint64_t bytes);
   Status bind_workspaces();
   Status reserve_lane_workspaces();
   void give_back(uint32_t location, const std::byte* memory);
   // The stream of the step that makes the value.
   [[nodiscard]] uint32_t stream_of(graph::ValueId id) const;
   [[nodiscard]] std::byte* block_at(uint32_t location) const {
-    return location == plan::kHostLocation ? block_.get() : devices_[location - 1].block();
+    if (location != plan::kHostLocation) return devices_[location - 1].block();
+    return staged_block_.data() != nullptr ? staged_block_.data() : block_.get();
   }
 
   const Program& program_;
   std::shared_ptr<const TracedPattern> traced_;
   bool is_bound_ = false;
   AlignedMemory block_;
+  bridge::DeviceBlock staged_block_;  // in place of it, where a device has memory for staging
   uint64_t block_bytes_ = 0;
   std::vector<DeviceArena> devices_;            // location n is entry n-1
   std::vector<std::byte*> workspaces_;          // by step

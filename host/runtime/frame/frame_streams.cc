@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/status_kinds.h"
+
 namespace ephost::runtime {
 namespace {
 
@@ -41,9 +43,12 @@ Status FrameStreams::begin_run() {
     queue.enqueued = 0;
     queue.mark = 0;
     if (queue.stream != nullptr) continue;
-    EPHOST_ASSIGN_OR_RETURN(queue.stream,
-                            bridge::Stream::create(program_.streams().devices[wanted.device],
-                                                   purpose_of(wanted.purpose)));
+    const ProgramStreams& streams = program_.streams();
+    const bool is_native = wanted.purpose == plan::StreamPurpose::kCompute;
+    EPHOST_ASSIGN_OR_RETURN(
+        queue.stream,
+        bridge::Stream::create(streams.devices[wanted.device], purpose_of(wanted.purpose),
+                               is_native ? streams.native_queues[wanted.device] : 0));
   }
   return Status::ok_status();
 }
@@ -106,10 +111,12 @@ Status FrameStreams::wait_for(Queue& queue, eph_point point) {
 }
 
 Status FrameStreams::failure(const bridge::Stream& stream, bridge::StreamWait wait) const {
-  stop_.note_failure(stream.device().provider_name());
-  if (wait.step >= program_.steps().size()) return std::move(wait.status);
-  return stop_.judge(
-      std::move(wait.status).with_context("running " + program_.describe_step(wait.step)));
+  const bool has_step = wait.step < program_.steps().size();
+  Status status = stop_.judge(
+      has_step ? std::move(wait.status).with_context("running " + program_.describe_step(wait.step))
+               : std::move(wait.status));
+  if (!is_cancellation(status)) stop_.note_failure(stream.device().provider_name());
+  return status;
 }
 
 Status FrameStreams::explain(size_t step, Status status) const {
@@ -124,21 +131,33 @@ Status FrameStreams::explain(const bridge::Stream& stream, Status status) const 
   return status;
 }
 
+// Waits for all of a queue; where the run is cancelled meanwhile, what has not begun is abandoned.
+Status FrameStreams::finish(Queue& queue) {
+  auto point = queue.stream->record();
+  if (!point.ok()) return explain(*queue.stream, std::move(point).status());
+  bool looks = stop_.may_be_cancelled();
+  while (true) {
+    if (looks && stop_.is_cancelled()) {
+      for (Queue* const one : ending_) one->stream->abandon();
+      looks = false;
+    }
+    bridge::StreamWait wait = queue.stream->wait_host(*point, looks ? kLookNs : UINT64_MAX);
+    if (!wait.status.ok() && wait.is_over) return failure(*queue.stream, std::move(wait));
+    if (wait.is_over) return wait.status;
+  }
+}
+
 Status FrameStreams::end_run() {
+  ending_.clear();
+  for (const std::unique_ptr<Queue>& queue : known_) {
+    if (std::exchange(queue->is_used, false)) ending_.push_back(queue.get());
+  }
   Status first;
   std::vector<Queue*> failed;
-  for (const std::unique_ptr<Queue>& queue : known_) {
-    if (!std::exchange(queue->is_used, false)) continue;
-    auto point = queue->stream->record();
-    Status status;
-    if (point.ok()) {
-      bridge::StreamWait wait = queue->stream->wait_host(*point, UINT64_MAX);
-      if (!wait.status.ok()) status = failure(*queue->stream, std::move(wait));
-    } else {
-      status = explain(*queue->stream, std::move(point).status());
-    }
+  for (Queue* const queue : ending_) {
+    Status status = finish(*queue);
     if (status.ok()) continue;
-    failed.push_back(queue.get());
+    failed.push_back(queue);
     if (first.ok()) first = std::move(status);
   }
   // Not before all have ended, as they may wait for each other. Waits for what still runs.

@@ -44,7 +44,8 @@ class FrameStreams {
   [[nodiscard]] Status end_step(uint32_t step);
   // Waits until the step is done, as it has been enqueued.
   [[nodiscard]] Status finish_step(uint32_t step);
-  // Waits for all that was enqueued, whatever fails; returns the first failure.
+  // Waits for all that was enqueued, whatever fails, or for what has begun if the run is cancelled;
+  // returns the first failure.
   Status end_run();
 
  private:
@@ -61,6 +62,7 @@ class FrameStreams {
   Status wait_for(Queue& queue, eph_point point);
   Status record_and_wait(Queue& queue);
   Status limit(Queue& queue);
+  Status finish(Queue& queue);
   [[nodiscard]] Status failure(const bridge::Stream& stream, bridge::StreamWait wait) const;
   [[nodiscard]] Status explain(const bridge::Stream& stream, Status status) const;
 
@@ -70,6 +72,7 @@ class FrameStreams {
   std::vector<std::unique_ptr<Queue>> known_;  // all that were ever needed
   std::vector<Queue*> queues_;                 // those of the plan, in its order
   std::vector<eph_point> points_;              // by step
+  std::vector<Queue*> ending_;                 // those that the run has used
 };
 
 }  // namespace ephost::runtime

@@ -147,19 +147,28 @@ Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_f
     }
     const int32_t code = call_compute(step, lane);
     if (code != EPH_OK) return failure(step, code, lane);
-    lane.scratch.end_step();
+    end_scratch(lane);
   }
   return Status::ok_status();
 }
 
+void StepDispatch::end_scratch(Lane& lane) {
+  lane.scratch.end_step();
+  if (lane.device_scratch.empty()) return;
+  for (const DeviceScratch& scratch : lane.device_scratch) memory_.give_back(scratch);
+  lane.device_scratch.clear();
+}
+
 Status StepDispatch::execute_range(CaptureRange& range, bridge::CallScope& scope, Lane& lane) {
   uint64_t placement = 0;
+  bool is_ready = true;
   for (uint32_t step = range.first; step <= range.last; ++step) {
+    is_ready = is_ready && runs_.is_ready(step);
     runs_[step].run_id = stop_.run_id();
     runs_[step].placement = placements_[step]->number(runs_[step]);
     placement += runs_[step].placement;  // each only grows
   }
-  const bool is_as_before = std::exchange(range.placement, placement) == placement;
+  const bool is_as_before = std::exchange(range.placement, placement) == placement && is_ready;
   if (!is_as_before) range.capture = nullptr;
   if (is_as_before && (range.capture != nullptr || capture(range, scope, lane))) {
     EPHOST_RETURN_IF_ERROR(streams_->begin_step(range.first));
@@ -187,8 +196,8 @@ bool StepDispatch::capture(CaptureRange& range, bridge::CallScope& scope, Lane& 
     code = call_compute(step, lane);
     (void)lane.error.to_status(code, {}, {});  // clears it
     // Scratch memory is gone when the capture is launched.
-    if (code == EPH_OK && lane.scratch.is_used()) code = EPH_FAIL;
-    lane.scratch.end_step();
+    if (code == EPH_OK && lane.has_scratch()) code = EPH_FAIL;
+    end_scratch(lane);
   }
   auto made = stream.end_capture();
   if (code == EPH_OK && made.ok()) range.capture = std::move(made).value();
@@ -223,7 +232,7 @@ Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
                     : program_.host_operator(step)->run(*host_steps_[step]);
   if (!done.ok()) return streams_ == nullptr ? done : streams_->explain(step, std::move(done));
   if (profiler != nullptr) record(step, *profiler, start);
-  lane.scratch.end_step();
+  end_scratch(lane);
   EPHOST_RETURN_IF_ERROR(check_outputs(step));
   if (streams_ != nullptr) {
     EPHOST_RETURN_IF_ERROR(streams_->end_step(static_cast<uint32_t>(step)));
@@ -234,7 +243,11 @@ Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
 
 Status StepDispatch::compute(size_t step, Lane& lane) {
   const bool is_prepared = runs_.is_prepared(step);
-  if (is_prepared) EPHOST_RETURN_IF_ERROR(runs_.prepare_step(step));
+  if (is_prepared) {
+    const bridge::Stream* const stream =
+        runs_[step].stream == nullptr ? nullptr : streams_->stream_of(step);
+    EPHOST_RETURN_IF_ERROR(runs_.prepare_step(step, stream));
+  }
   if (streams_ != nullptr && placements_[step] != nullptr) {
     runs_[step].placement = placements_[step]->number(runs_[step]);
   }
@@ -352,7 +365,7 @@ plugin::LentPlace StepDispatch::find_lent(uintptr_t address) const noexcept {
 }
 
 void StepDispatch::end_run() {
-  for (uint32_t i = 0; i < program_.lane_count(); ++i) lanes_[i].scratch.end_step();
+  for (uint32_t i = 0; i < program_.lane_count(); ++i) end_scratch(lanes_[i]);
 }
 
 }  // namespace ephost::runtime

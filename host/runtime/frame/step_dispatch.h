@@ -89,6 +89,7 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
   [[nodiscard]] int32_t report_exception(size_t step, Lane& lane) const;
   Status check_outputs(size_t step) const;
   void release_after(size_t step);
+  void end_scratch(Lane& lane);
   void record(size_t step, Profiler& profiler, Profiler::Clock::time_point start) const;
   Status failure(size_t step, int32_t code, Lane& lane) const;
   [[nodiscard]] Status stopped_before(size_t step) const;

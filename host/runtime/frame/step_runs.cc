@@ -30,19 +30,21 @@ Status null_array(const std::string& what) {
 
 }  // namespace
 
-const eph_run_api StepRuns::kApi = {sizeof(eph_run_api),     &StepRuns::allocate_output,
-                                    &StepRuns::set_string,   &StepRuns::allocate_scratch,
-                                    &StepRuns::is_cancelled, &StepRuns::make_tensor,
-                                    &StepRuns::set_element,  &StepRuns::make_sequence,
-                                    &StepRuns::make_map,     &StepRuns::set_output};
+const eph_run_api StepRuns::kApi = {
+    sizeof(eph_run_api),         &StepRuns::allocate_output, &StepRuns::set_string,
+    &StepRuns::allocate_scratch, &StepRuns::is_cancelled,    &StepRuns::make_tensor,
+    &StepRuns::set_element,      &StepRuns::make_sequence,   &StepRuns::make_map,
+    &StepRuns::set_output,       &StepRuns::allocate_in};
 
-StepRuns::StepRuns(const Program& program, ValueTable& values, StepOutputs& outputs,
-                   const StopSignal& stop)
+StepRuns::StepRuns(const Program& program, ValueTable& values, FrameMemory& memory,
+                   StepOutputs& outputs, const StopSignal& stop)
     : program_(program),
       values_(values),
+      memory_(memory),
       outputs_(outputs),
       stop_(stop),
-      aligned_(program, values) {
+      aligned_(program, values),
+      shared_(program, values, aligned_, outputs) {
   const std::span<const plan::Step> steps = program.steps();
   for (size_t step = 0; step < steps.size(); ++step) {
     const bool is_aligned = aligned_.has(step);
@@ -53,8 +55,12 @@ StepRuns::StepRuns(const Program& program, ValueTable& values, StepOutputs& outp
         slots.push_back(slot);
       }
     };
+    const size_t first = input_slots_.size();
     add(
         steps[step].inputs, [&](size_t i) { return aligned_.input(step, i); }, input_slots_);
+    for (size_t i = 0; shared_.has(step) && i < steps[step].inputs.size(); ++i) {
+      if (const eph_value* const shared = shared_.input(step, i)) input_slots_[first + i] = shared;
+    }
     add(
         steps[step].outputs, [&](size_t i) { return aligned_.output(step, i); }, output_slots_);
   }
@@ -77,7 +83,17 @@ StepRuns::StepRuns(const Program& program, ValueTable& values, StepOutputs& outp
   }
 }
 
+Status StepRuns::prepare_step(size_t step, const bridge::Stream* stream) {
+  if (aligned_.has(step)) EPHOST_RETURN_IF_ERROR(aligned_.begin(step));
+  if (!shared_.has(step)) return Status::ok_status();
+  if (stream != nullptr && shared_.copies_in_host(step)) {
+    EPHOST_RETURN_IF_ERROR(streams_->finish_step(static_cast<uint32_t>(step)));
+  }
+  return shared_.begin(step, stream);
+}
+
 Status StepRuns::finish_step(size_t step) {
+  if (!aligned_.has(step)) return Status::ok_status();
   EPHOST_RETURN_IF_ERROR(wait_for(runs_[step]));
   aligned_.end(step);
   return Status::ok_status();
@@ -175,6 +191,32 @@ void* StepRuns::allocate_scratch(eph_run* handle, uint64_t size) noexcept {
 
 int32_t StepRuns::is_cancelled(const eph_run* handle) noexcept {
   return static_cast<const StepRun*>(handle)->owner->stop_.is_stopping() ? 1 : 0;
+}
+
+Result<std::byte*> StepRuns::take_scratch(const StepRun& run, uint32_t memory, uint64_t size) {
+  const size_t step = step_of(run);
+  const bridge::Computation& computation = *program_.computation(step);
+  const std::optional<uint32_t> location = program_.location_of(computation.provider(), memory);
+  if (!location) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("the provider has no memory {} on a device", memory));
+  }
+  if (size == 0)
+    return Status(StatusCode::kInvalidArgument,
+                  "scratch memory of 0 bytes was asked for; ask for at least 1");
+  EPHOST_ASSIGN_OR_RETURN(const DeviceScratch taken, memory_.take_scratch(*location, size, step));
+  run.lane->device_scratch.push_back(taken);
+  return taken.data;
+}
+
+int32_t StepRuns::allocate_in(eph_run* handle, uint32_t memory, uint64_t size, void** out_data,
+                              eph_error* error) noexcept {
+  *out_data = nullptr;
+  const auto& run = *static_cast<StepRun*>(handle);
+  return bridge::run_callback(error, [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(*out_data, run.owner->take_scratch(run, memory, size));
+    return Status::ok_status();
+  });
 }
 
 int32_t StepRuns::make_tensor(eph_run* handle, int32_t element_type, const int64_t* shape,

@@ -11,7 +11,9 @@
 
 #include "host/bridge/error_sink.h"
 #include "host/runtime/frame/aligned_slots.h"
+#include "host/runtime/frame/frame_memory.h"
 #include "host/runtime/frame/frame_streams.h"
+#include "host/runtime/frame/shared_slots.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/stop_signal.h"
 #include "host/runtime/frame/value_table.h"
@@ -24,7 +26,10 @@ namespace ephost::runtime {
 // What one thread needs while it runs a step.
 struct Lane {
   ScratchArena scratch;
+  std::vector<DeviceScratch> device_scratch;
   bridge::ErrorSink error;
+
+  [[nodiscard]] bool has_scratch() const { return scratch.is_used() || !device_scratch.empty(); }
 };
 
 class StepRuns;
@@ -40,7 +45,7 @@ struct alignas(64) StepRun : eph_run {
 class StepRuns {
  public:
   // Borrows all.
-  StepRuns(const Program& program, ValueTable& values, StepOutputs& outputs,
+  StepRuns(const Program& program, ValueTable& values, FrameMemory& memory, StepOutputs& outputs,
            const StopSignal& stop);
   StepRuns(const StepRuns&) = delete;
   StepRuns& operator=(const StepRuns&) = delete;
@@ -53,9 +58,14 @@ class StepRuns {
   [[nodiscard]] const StepRun& operator[](size_t step) const { return runs_[step]; }
 
   // Whether the step's arguments have to be prepared and finished.
-  [[nodiscard]] bool is_prepared(size_t step) const { return aligned_.has(step); }
-  // Before such a step computes; OUT_OF_MEMORY where memory runs out.
-  [[nodiscard]] Status prepare_step(size_t step) { return aligned_.begin(step); }
+  [[nodiscard]] bool is_prepared(size_t step) const {
+    return aligned_.has(step) || shared_.has(step);
+  }
+  // Before such a step computes, on `stream` if there is one; OUT_OF_MEMORY where memory runs out.
+  [[nodiscard]] Status prepare_step(size_t step, const bridge::Stream* stream);
+  // Whether the step can be captured with the values that it has now: nothing is to be done before
+  // it or after it.
+  [[nodiscard]] bool is_ready(size_t step) { return !shared_.has(step) || shared_.bind(step); }
   // After it has computed without a failure; waits for one that was enqueued.
   [[nodiscard]] Status finish_step(size_t step);
   // Releases the values that the step made and did not give to an output.
@@ -83,6 +93,8 @@ class StepRuns {
                           const eph_value** out, eph_error* error) noexcept;
   static int32_t set_output(eph_run* handle, uint32_t index, const eph_value* value,
                             eph_error* error) noexcept;
+  static int32_t allocate_in(eph_run* handle, uint32_t memory, uint64_t size, void** out_data,
+                             eph_error* error) noexcept;
   static const eph_run_api kApi;
 
   [[nodiscard]] size_t step_of(const StepRun& run) const {
@@ -92,15 +104,18 @@ class StepRuns {
   [[nodiscard]] graph::ValueId output_id(const StepRun& run, uint32_t index) const;
   [[nodiscard]] ValueBuilder& builder(const StepRun& run);
   [[nodiscard]] Status give(const StepRun& run, uint32_t index, const eph_value* value);
+  [[nodiscard]] Result<std::byte*> take_scratch(const StepRun& run, uint32_t memory, uint64_t size);
   // Waits for what the step was enqueued behind, and for itself.
   [[nodiscard]] Status wait_for(const StepRun& run);
 
   const Program& program_;
   ValueTable& values_;
+  FrameMemory& memory_;
   StepOutputs& outputs_;
   const StopSignal& stop_;
   FrameStreams* streams_ = nullptr;
   AlignedSlots aligned_;
+  SharedSlots shared_;
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
   std::vector<StepRun> runs_;                            // by step

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,11 @@ Result<Value> allocate_on(const bridge::DeviceMemory& memory, ElementType type,
   if (bytes == 0) return ValueAccess::on_device(memory, {}, type, std::move(shape));
   EPHOST_ASSIGN_OR_RETURN(bridge::DeviceBlock block,
                           bridge::DeviceBlock::allocate(memory, bytes, kWhat));
+  if (memory.info().is_staging) {
+    auto owner = std::make_shared<bridge::DeviceBlock>(std::move(block));
+    const std::span<std::byte> place(owner->data(), bytes);
+    return Value::share(type, std::move(shape), place, std::move(owner));
+  }
   return ValueAccess::on_device(memory, std::move(block), type, std::move(shape));
 }
 
@@ -64,6 +70,26 @@ Value wanted_like(const Value& value) {
 bool share_memory(const Value& a, const Value& b) {
   if (a.memory() == nullptr || b.memory() == nullptr) return a.memory() == b.memory();
   return *a.memory() == *b.memory();
+}
+
+bool overlap(const Value& a, const Value& b) {
+  const std::less<> before;
+  const auto end = [](const Value& value) { return value.extent().data() + value.extent().size(); };
+  return !a.extent().empty() && !b.extent().empty() && share_memory(a, b) &&
+         before(a.extent().data(), end(b)) && before(b.extent().data(), end(a));
+}
+
+bool reads(const Value& value, const Value& memory) {
+  return overlap(value, memory) ||
+         std::ranges::any_of(value.parts(), [&](const Value& part) { return reads(part, memory); });
+}
+
+bool changes_inputs(std::span<const Value* const> inputs, std::span<const Value> outputs) {
+  const auto is_read = [&](const Value& output) {
+    return std::ranges::any_of(
+        inputs, [&](const Value* input) { return input != nullptr && reads(*input, output); });
+  };
+  return std::ranges::any_of(outputs, is_read);
 }
 
 Status copy_elements(const Value& from, Value& to) {

@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "host/bridge/extensions/device.h"
@@ -12,7 +13,8 @@
 
 namespace ephost::runtime {
 
-// A tensor with undefined elements. INVALID_ARGUMENT for strings and for a shape that none has;
+// A tensor with undefined elements; in memory for staging, it is one in host memory.
+// INVALID_ARGUMENT for strings and for a shape that none has;
 // fails as the device fails.
 [[nodiscard]] Result<Value> allocate_on(const bridge::DeviceMemory& memory, ElementType type,
                                         std::vector<int64_t> shape);
@@ -24,6 +26,14 @@ namespace ephost::runtime {
 
 // Whether both values lie in one memory, a device's or the host's.
 [[nodiscard]] bool share_memory(const Value& a, const Value& b);
+
+// Whether two tensors have bytes in common.
+[[nodiscard]] bool overlap(const Value& a, const Value& b);
+// Whether `value`, or a part of it, does with `memory`.
+[[nodiscard]] bool reads(const Value& value, const Value& memory);
+// Whether a run with these inputs, of which some may be null, changes what it reads.
+[[nodiscard]] bool changes_inputs(std::span<const Value* const> inputs,
+                                  std::span<const Value> outputs);
 
 // Copies all elements of a tensor of numbers to one of the same type and shape, which is
 // INVALID_ARGUMENT otherwise. Either lies anywhere; between devices of different plugins the copy

@@ -192,6 +192,22 @@ Status layers(SessionConfig& config, std::string_view, const std::string& text) 
   return Status::ok_status();
 }
 
+Status native_queue(SessionConfig& config, std::string_view key, const std::string& text) {
+  uint64_t queue = 0;
+  const bool is_hex = text.starts_with("0x");
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + (is_hex ? 2 : 0), end, queue, is_hex ? 16 : 10);
+  if (read.ec != std::errc() || read.ptr != end || queue == 0) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} cannot be {}; use the queue's handle as a whole "
+                  "number, decimal or with 0x",
+                  quote(key), quote(text)));
+  }
+  config.native_queues[std::string(key.substr(kNativeQueuePrefix.size()))] = queue;
+  return Status::ok_status();
+}
+
 Status isolation(SessionConfig& config, std::string_view key, const std::string& text) {
   EPHOST_ASSIGN_OR_RETURN(
       const manifest::Isolation level,

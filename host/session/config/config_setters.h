@@ -83,6 +83,8 @@ template <uint64_t SessionConfig::*kMember>
                                     const std::string& text);
 // Names of layers, separated by `;`. The plugins of the environment decide which exist.
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
+[[nodiscard]] Status native_queue(SessionConfig& config, std::string_view key,
+                                  const std::string& text);
 [[nodiscard]] Status isolation(SessionConfig& config, std::string_view key,
                                const std::string& text);
 // Absolute paths of what is there, separated by `;`.

@@ -168,6 +168,10 @@ Result<SessionConfig> read_session_config(const GivenOptions& options,
       config.provider_layers[std::move(provider)] = split_names(value);
       continue;
     }
+    if (key.starts_with(kNativeQueuePrefix)) {
+      EPHOST_RETURN_IF_ERROR(setters::native_queue(config, key, value));
+      continue;
+    }
     if (key.starts_with(kIsolationPrefix)) {
       EPHOST_RETURN_IF_ERROR(setters::isolation(config, key, value));
       continue;

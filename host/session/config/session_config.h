@@ -114,7 +114,9 @@ struct SessionConfig {
   StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order
   uint64_t max_memory_patterns = 16;                              // session.max_memory_patterns
   bool captures_streams = true;                                   // session.capture
-  uint32_t load_timeout_seconds = 0;                              // session.load_timeout_seconds
+  // session.native_queue.PROVIDER, by type name or short name
+  std::map<std::string, uint64_t> native_queues;
+  uint32_t load_timeout_seconds = 0;               // session.load_timeout_seconds
   uint64_t max_inlined_nodes = uint64_t{1} << 20;  // session.function_inlining_max_nodes
   uint64_t max_dense_bytes = uint64_t{1} << 30;    // session.sparse_initializers_max_bytes
   bool disable_cpu_fallback = false;               // session.disable_cpu_ep_fallback
@@ -139,6 +141,8 @@ inline constexpr std::string_view kDimensionByInputPrefix =
     "session.free_dimension_override_by_input.";
 // The key of a provider's layers is this and the provider's name.
 inline constexpr std::string_view kLayersPrefix = "session.layers.";
+// The key of a queue of the application is this and the provider's name.
+inline constexpr std::string_view kNativeQueuePrefix = "session.native_queue.";
 // The key of a provider's isolation is this and the provider's name.
 inline constexpr std::string_view kIsolationPrefix = "session.isolation.";
 // The keys of files that a provider may use in a sandbox are these and the provider's name.

@@ -93,6 +93,7 @@ class Pipeline {
     prepared_.threads = threads;
     prepared_.max_memory_patterns = config_.max_memory_patterns;
     prepared_.captures_streams = config_.captures_streams;
+    prepared_.native_queues = config_.native_queues;
     prepared_.max_dense_bytes = config_.max_dense_bytes;
     prepared_.workers = hooks.workers;
     prepared_.contradictions = hooks.base != nullptr && !hooks.replaces_base

@@ -105,7 +105,7 @@ void Binding::clear_bound_outputs() { outputs = BoundOutputs(session.outputs.siz
 
 Status Binding::run(const RunOptions& options) {
   EPHOST_ASSIGN_OR_RETURN(const std::span<runtime::Value> values,
-                          outputs.begin_run(input_slots, session.outputs));
+                          outputs.begin_run(session.outputs));
   Status status = without_exceptions("running a session",
                                      [&] { return session.run(input_slots, values, options); });
   return outputs.end_run(std::move(status), session.outputs);

@@ -136,10 +136,11 @@ struct PreparedModel {
   Metrics* metrics = nullptr;          // of the environment; null: nothing is counted
   std::shared_ptr<const SessionLayers> layers;
   ThreadUse threads;
-  size_t max_memory_patterns = 0;  // kept for each graph with open extents
-  bool captures_streams = true;    // where devices can
-  uint64_t max_dense_bytes = 0;    // of the dense forms of a run's sparse inputs
-  Cancellation cancellation;       // valid only while the model is being prepared
+  size_t max_memory_patterns = 0;                 // kept for each graph with open extents
+  bool captures_streams = true;                   // where devices can
+  std::map<std::string, uint64_t> native_queues;  // of the application, by provider
+  uint64_t max_dense_bytes = 0;                   // of the dense forms of a run's sparse inputs
+  Cancellation cancellation;                      // valid only while the model is being prepared
 
   [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
   // The main graph and all bodies; a graph comes before the bodies inside it.

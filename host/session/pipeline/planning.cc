@@ -302,6 +302,7 @@ void release_dropped_constants(PreparedModel& model) {
 
 Status plan_memory(PreparedModel& model, const GivenOptions& options, StepOrder order) {
   const plan::AllocationOptions allocation_options = {options.mem_reuse, options.mem_pattern};
+  EPHOST_RETURN_IF_ERROR(check_native_queues(model));
   number_locations(model);
   for (PreparedGraph* prepared : model.graphs()) {
     const std::vector<uint64_t> alignments = alignments_of(model, *prepared);

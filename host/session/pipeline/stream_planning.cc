@@ -2,12 +2,26 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 
+#include "host/base/format.h"
 #include "host/plan/check/checker.h"
 #include "host/plan/copies.h"
+#include "host/session/config/session_config.h"
 
 namespace ephost::session {
 namespace {
+
+// The queue of the application for a provider; nothing if there is none.
+std::optional<uint64_t> native_queue_of(const PreparedModel& model,
+                                        const bridge::Provider& provider) {
+  for (const std::string& name : {provider.name(), provider.short_name()}) {
+    const auto found = model.native_queues.find(name);
+    if (found != model.native_queues.end()) return found->second;
+  }
+  return std::nullopt;
+}
 
 class QueueFinder {
  public:
@@ -19,12 +33,17 @@ class QueueFinder {
       if (owner == streams_.devices.size()) {
         streams_.devices.push_back(model.devices[i].memory.device);
         streams_.compute_streams.push_back(1);
+        streams_.native_queues.push_back(0);
       }
     }
     for (const std::shared_ptr<bridge::Provider>& provider : model.providers) {
       for (const std::shared_ptr<const bridge::Device>& device : provider->devices()) {
         uint32_t& count = streams_.compute_streams[number_of(device.get())];
         count = std::max(count, provider->compute_streams());
+        if (const auto queue = native_queue_of(model, *provider)) {
+          streams_.native_queues[number_of(device.get())] = *queue;
+          count = 1;  // which has an order of its own
+        }
       }
     }
   }
@@ -76,6 +95,23 @@ class QueueFinder {
 };
 
 }  // namespace
+
+Status check_native_queues(const PreparedModel& model) {
+  for (const auto& [name, queue] : model.native_queues) {
+    const auto has_streams = [&](const std::shared_ptr<bridge::Provider>& provider) {
+      return (provider->name() == name || provider->short_name() == name) &&
+             std::ranges::any_of(provider->devices(),
+                                 [](const auto& device) { return device->has_streams(); });
+    };
+    if (std::ranges::any_of(model.providers, has_streams)) continue;
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {}{} gives a queue to a provider that does not "
+                            "use one in this session; name one whose devices have streams, and "
+                            "that runs in the host's process",
+                            kNativeQueuePrefix, name));
+  }
+  return Status::ok_status();
+}
 
 void find_queues(const PreparedModel& model, PreparedGraph& prepared) {
   const auto has_streams = [](const runtime::DeviceLocation& location) {

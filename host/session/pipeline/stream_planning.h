@@ -7,6 +7,10 @@
 
 namespace ephost::session {
 
+// INVALID_ARGUMENT for a queue of the application (session.native_queue.PROVIDER) that no provider
+// of the model can use.
+[[nodiscard]] Status check_native_queues(const PreparedModel& model);
+
 // Finds the devices that the steps are enqueued on. Does nothing where no device has streams. To be
 // called once copies are placed.
 void find_queues(const PreparedModel& model, PreparedGraph& prepared);

@@ -10,6 +10,7 @@
 #include "host/base/text.h"
 #include "host/base/threads/patient_lock.h"
 #include "host/runtime/frame/run_control.h"
+#include "host/runtime/values/device_value.h"
 #include "host/session/caching/session_cache.h"
 #include "host/session/environment/environment_state.h"
 #include "host/session/running/specializer.h"
@@ -68,7 +69,8 @@ Status Recovery::run(std::span<const runtime::Value* const> inputs,
       EPHOST_ASSIGN_OR_RETURN(model, replace(model, policy, options));
     }
     Status status = model->run(inputs, outputs, options);
-    const bool is_final = status.ok() || is_circumstance(status) || control_of(options).is_over();
+    const bool is_final = status.ok() || is_circumstance(status) || control_of(options).is_over() ||
+                          runtime::changes_inputs(inputs, outputs);
     if (is_final || workers_of(*model).lost().empty()) return status;
   }
 }

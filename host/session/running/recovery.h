@@ -33,7 +33,8 @@ class Recovery {
   [[nodiscard]] std::shared_ptr<SessionModel> model() const;
 
   // As SessionModel::run. If a worker ended before or meanwhile, one of the runs that need the
-  // model makes it again, and each is repeated. Flag and deadline of a run apply to all of that.
+  // model makes it again, and each is repeated, but for those that change their inputs. Flag and
+  // deadline of a run apply to all of that.
   [[nodiscard]] Status run(std::span<const runtime::Value* const> inputs,
                            std::span<runtime::Value> outputs, const RunOptions& options);
 

@@ -4,6 +4,7 @@
 
 #include "host/base/format.h"
 #include "host/base/status_kinds.h"
+#include "host/runtime/values/device_value.h"
 #include "host/session/config/session_config.h"
 #include "host/session/model/node_counts.h"
 
@@ -54,6 +55,7 @@ Status SessionModel::run(std::span<const runtime::Value* const> inputs,
     SessionModel& now = corrected != nullptr ? *corrected : *this;
     Status status = now.run_as_planned(inputs, outputs, options);
     if (status.ok() || is_circumstance(status)) return status;
+    if (runtime::changes_inputs(inputs, outputs)) return status;
     EPHOST_ASSIGN_OR_RETURN(std::shared_ptr<SessionModel> other,
                             correction->correct(*this, now, status, options));
     if (other == nullptr) return status;

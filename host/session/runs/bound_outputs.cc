@@ -1,8 +1,6 @@
 #include "host/session/runs/bound_outputs.h"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <utility>
 
 #include "host/base/format.h"
@@ -14,15 +12,6 @@
 namespace ephost::session {
 namespace {
 
-bool overlap(const runtime::Value& a, const runtime::Value& b) {
-  const std::less<> before;
-  const auto end = [](const runtime::Value& value) {
-    return value.extent().data() + value.extent().size();
-  };
-  return !a.extent().empty() && !b.extent().empty() && runtime::share_memory(a, b) &&
-         before(a.extent().data(), end(b)) && before(b.extent().data(), end(a));
-}
-
 bool is_like(const runtime::Value& a, const runtime::Value& b) {
   return a.element_type() == b.element_type() && a.shape() == b.shape();
 }
@@ -31,18 +20,6 @@ bool is_like(const runtime::Value& a, const runtime::Value& b) {
 bool is_in(const runtime::Value& value, const runtime::Value& memory) {
   return is_like(value, memory) && runtime::share_memory(value, memory) &&
          value.extent().data() == memory.extent().data();
-}
-
-bool reads(const runtime::Value& input, const runtime::Value& memory) {
-  return overlap(input, memory) ||
-         std::ranges::any_of(input.parts(),
-                             [&](const runtime::Value& part) { return reads(part, memory); });
-}
-
-bool any_reads(std::span<const runtime::Value* const> inputs, const runtime::Value& memory) {
-  return std::ranges::any_of(inputs, [&](const runtime::Value* input) {
-    return input != nullptr && reads(*input, memory);
-  });
 }
 
 }  // namespace
@@ -59,7 +36,7 @@ void BoundOutputs::bind_on_device(size_t output, const bridge::DeviceMemory& mem
 
 Status BoundOutputs::check_apart(size_t output, std::span<const ValueDescription> outputs) {
   for (size_t other = 0; other < output; ++other) {
-    if (!is_bound(other) || !overlap(bound_[other], bound_[output])) continue;
+    if (!is_bound(other) || !runtime::overlap(bound_[other], bound_[output])) continue;
     return Status(StatusCode::kInvalidArgument,
                   formatted("outputs {} and {} are bound to memory in common; bind each to memory "
                             "of its own",
@@ -69,20 +46,20 @@ Status BoundOutputs::check_apart(size_t output, std::span<const ValueDescription
 }
 
 Result<std::span<runtime::Value>> BoundOutputs::begin_run(
-    std::span<const runtime::Value* const> inputs, std::span<const ValueDescription> outputs) {
+    std::span<const ValueDescription> outputs) {
   for (size_t i = 0; i < values_.size(); ++i) {
     if (!is_bound(i)) continue;
     EPHOST_RETURN_IF_ERROR(check_apart(i, outputs));
     if (!is_in(values_[i], bound_[i])) values_[i] = bound_[i];
     // What an earlier run allocated may have been bound to another output since.
     for (size_t other = 0; other < values_.size(); ++other) {
-      if (is_bound(other) || !overlap(values_[other], bound_[i])) continue;
+      if (is_bound(other) || !runtime::overlap(values_[other], bound_[i])) continue;
       values_[other] = runtime::wanted_like(values_[other]);
     }
   }
   for (runtime::Value& value : values_) {
     const bool is_usable = graph::is_aligned(value.bytes().data(), value.element_type());
-    if (!is_usable || any_reads(inputs, value)) value = runtime::wanted_like(value);
+    if (!is_usable) value = runtime::wanted_like(value);
   }
   return std::span(values_);
 }

@@ -24,11 +24,11 @@ class BoundOutputs {
   // Has the output made in the memory of a device.
   void bind_on_device(size_t output, const bridge::DeviceMemory& memory);
 
-  // Where a run with these inputs writes its outputs, until `end_run`. What the run reads never
-  // changes under it: an output in memory that it reads, or that its type does not admit, is
-  // computed in other memory. INVALID_ARGUMENT if two outputs are bound to memory in common.
+  // Where a run writes its outputs, until `end_run`. An output in memory that its type does not
+  // admit is computed in other memory, and so is one in memory that the run reads (Frame::run).
+  // INVALID_ARGUMENT if two outputs are bound to memory in common.
   [[nodiscard]] Result<std::span<runtime::Value>> begin_run(
-      std::span<const runtime::Value* const> inputs, std::span<const ValueDescription> outputs);
+      std::span<const ValueDescription> outputs);
   // Puts the outputs where they were bound, unless the run failed with `run`, which is then
   // returned. INVALID_ARGUMENT for one whose shape is not that of the memory; it stays bound.
   [[nodiscard]] Status end_run(Status run, std::span<const ValueDescription> outputs);

@@ -43,6 +43,7 @@ Status ServedCalls::add_computation(const Call& call, eph_computation* made, std
         check(adopted->input_memories, adopted->input_memory_count, "input_memories");
         check(adopted->output_memories, adopted->output_memory_count, "output_memories");
         check(adopted->unread_inputs, adopted->unread_input_count, "unread_inputs");
+        check(adopted->must_share, adopted->must_share_count, "must_share");
         if (arrays.ok()) write(*adopted, *added.mutable_info());
         if (!arrays.ok()) fail(answer, arrays);
       } else {

@@ -51,11 +51,11 @@ void* RunMemory::scratch(uint64_t size) noexcept {
   }
 }
 
-const eph_run_api ServedRun::kApi = {sizeof(eph_run_api),      &ServedRun::allocate_output,
-                                     &ServedRun::set_string,   &ServedRun::allocate_scratch,
-                                     &ServedRun::is_cancelled, &ServedRun::make_tensor,
-                                     &ServedRun::set_element,  &ServedRun::make_sequence,
-                                     &ServedRun::make_map,     &ServedRun::set_output};
+const eph_run_api ServedRun::kApi = {
+    sizeof(eph_run_api),          &ServedRun::allocate_output, &ServedRun::set_string,
+    &ServedRun::allocate_scratch, &ServedRun::is_cancelled,    &ServedRun::make_tensor,
+    &ServedRun::set_element,      &ServedRun::make_sequence,   &ServedRun::make_map,
+    &ServedRun::set_output,       &ServedRun::allocate_in};
 
 ServedRun::ServedRun(WorkerChannel& channel, RunMemory& memory)
     : eph_run{}, channel_(channel), memory_(memory) {
@@ -244,6 +244,20 @@ void* ServedRun::allocate_scratch(eph_run* handle, uint64_t size) noexcept {
 
 int32_t ServedRun::is_cancelled(const eph_run* handle) noexcept {
   return self(handle).channel_.is_cancelled() ? 1 : 0;
+}
+
+int32_t ServedRun::allocate_in(eph_run* handle, uint32_t memory, uint64_t size, void** out_data,
+                               eph_error* error) noexcept {
+  return run_slot(error, [&]() -> Status {
+    *out_data = nullptr;
+    wire::Callback callback;
+    callback.set_asked(wire::RUN_ALLOCATE_IN);
+    callback.set_index(memory);
+    callback.set_size(size);
+    EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, self(handle).ask_host(callback));
+    *out_data = reinterpret_cast<void*>(answer.numbers(0));
+    return {};
+  });
 }
 
 int32_t ServedRun::make_tensor(eph_run* handle, int32_t element_type, const int64_t* shape,

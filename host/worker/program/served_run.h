@@ -74,6 +74,7 @@ class ServedRun : public eph_run {
   static int32_t set_string(eph_run*, uint32_t, uint64_t, eph_string, eph_error*) noexcept;
   static void* allocate_scratch(eph_run*, uint64_t) noexcept;
   static int32_t is_cancelled(const eph_run*) noexcept;
+  static int32_t allocate_in(eph_run*, uint32_t, uint64_t, void**, eph_error*) noexcept;
   static int32_t make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value**,
                              eph_error*) noexcept;
   static int32_t set_element(eph_run*, eph_value*, uint64_t, eph_string, eph_error*) noexcept;

@@ -81,6 +81,20 @@ class ServedArguments {
     note(adopted.status());
     if (adopted.ok()) out_.add_numbers(adopted->max_concurrent);
   }
+  void put(const eph_memory_usage& usage) {
+    const auto adopted = plugin::adopt<eph_memory_usage>(&usage, site_);
+    note(adopted.status());
+    if (!adopted.ok()) return;
+    for (const uint64_t bytes : {adopted->total_bytes, adopted->free_bytes, adopted->kept_bytes}) {
+      out_.add_numbers(bytes);
+    }
+  }
+  template <class Record>
+  void put_all(const Record* records, uint64_t stride, uint64_t count) {
+    const auto list = plugin::adopt_records(records, stride, count, kMaxEntries, site_);
+    if (!list.ok()) return note(list.status());
+    for (const auto& record : *list) write(record.copy, *RecordField<Record>::of(out_).Add());
+  }
   template <class Record>
   void put_all(const Record* records, uint64_t count, std::string_view array) {
     const auto list = plugin::adopt_array(records, count, kMaxEntries, site_, array);
@@ -152,8 +166,12 @@ template <class Record>
 struct Argument<const Record**> {
   Argument(ServedArguments&, std::string_view parameter) : name(parameter) {}
   const Record** get() { return &records; }
-  void finish(ServedArguments& to, const Argument<uint64_t*>& count, auto&...) {
+  void finish(ServedArguments& to, Argument<uint64_t*>& count, auto&...) {
     to.put_all(records, count.value, name);
+  }
+  void finish(ServedArguments& to, Argument<uint64_t*>& stride, Argument<uint64_t*>& count,
+              auto&...) {
+    to.put_all(records, stride.value, count.value);
   }
   std::string_view name;
   const Record* records = nullptr;

@@ -169,6 +169,7 @@ void write(const eph_computation_info& info, wire::ComputationInfo& out) {
     out.add_unread_inputs(info.unread_inputs[i]);
   }
   out.set_accepts(info.accepts);
+  add_slots(info.must_share, info.must_share_count, *out.mutable_must_share());
 }
 
 eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
@@ -194,6 +195,8 @@ eph_computation_info read(const wire::ComputationInfo& info, Storage& storage) {
   out.unread_inputs = read_all<uint32_t>(info.unread_inputs(), storage, as_it_is);
   out.unread_input_count = static_cast<uint64_t>(info.unread_inputs_size());
   out.accepts = info.accepts();
+  out.must_share = read_all<eph_slot_pair>(info.must_share(), storage, read_pair);
+  out.must_share_count = static_cast<uint64_t>(info.must_share_size());
   return out;
 }
 
@@ -259,8 +262,8 @@ void write(const eph_kept_operator& kept, wire::KeptOperator& out) {
 }
 
 eph_kept_operator read(const wire::KeptOperator& kept, Storage&) {
-  return {text_of(kept.op_type()), text_of(kept.domain()), kept.since_version(),
-          kept.until_version()};
+  return {sizeof(eph_kept_operator), text_of(kept.op_type()), text_of(kept.domain()),
+          kept.since_version(), kept.until_version()};
 }
 
 void write(const eph_memory_info& memory, wire::Memory& out) {
@@ -294,7 +297,8 @@ eph_shape_profile read(const wire::ShapeProfile& profile, Storage& storage) {
         text_of(range.input()), text_of(range.symbol()), range.axis(), 0, range.least(),
         range.best(),           range.greatest()};
   };
-  return {read_all<eph_extent_range>(profile.extents(), storage, read_range),
+  return {sizeof(eph_shape_profile),
+          read_all<eph_extent_range>(profile.extents(), storage, read_range),
           static_cast<uint64_t>(profile.extents_size())};
 }
 

@@ -92,6 +92,10 @@ class RemoteCall {
     return send(config->options, config->option_count);
   }
   template <class Record>
+  Status send(const Record* records, [[maybe_unused]] uint64_t stride, uint64_t count, auto...) {
+    return send(records, count);
+  }
+  template <class Record>
   Status send(const Record* records, uint64_t count, auto...) {
     auto& field = RecordField<Record>::of(request_);
     for (uint64_t i = 0; i < count; ++i) write(records[i], *field.Add());
@@ -122,12 +126,24 @@ class RemoteCall {
     info.max_concurrent = static_cast<uint32_t>(number());
     return plugin::fill(info, out);
   }
+  int32_t take(eph_memory_usage* out, auto...) {
+    eph_memory_usage usage = {};
+    usage.total_bytes = number();
+    usage.free_bytes = number();
+    usage.kept_bytes = number();
+    return plugin::fill(usage, out);
+  }
   template <class Record>
   int32_t take(const Record** out, uint64_t* out_count, auto...) {
     const auto& field = RecordField<Record>::of(*answer_);
     *out = read_all<Record>(field, provider_->storage());
     *out_count = static_cast<uint64_t>(field.size());
     return EPH_OK;
+  }
+  template <class Record>
+  int32_t take(const Record** out, uint64_t* out_stride, uint64_t* out_count, auto...) {
+    *out_stride = sizeof(Record);
+    return take(out, out_count);
   }
   int32_t take(uint64_t*, auto...) { return EPH_OK; }  // set with its array
   int32_t take(eph_device_list* list, auto...) { return add_all<eph_device>(list); }
@@ -231,7 +247,7 @@ void fill_slots(uint32_t slots, Table& out) {
   uint32_t bit = 0;
   plugin::for_each_slot<Table>([&]<auto Member>() {
     // Streams stay in the process: without them, work has ended when a call returns.
-    if constexpr (!plugin::kIsOfStreams<Member> && !plugin::kIsOfCaptures<Member>) {
+    if constexpr (!plugin::kIsOfQueues<Member>) {
       if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
     }
     ++bit;

@@ -199,6 +199,13 @@ Result<int32_t> RemoteRun::call(const wire::Callback& callback, wire::Answer& ou
       return make_map(callback, out, error);
     case wire::RUN_SET_OUTPUT:
       return set_output(callback, error);
+    case wire::RUN_ALLOCATE_IN: {
+      void* data = nullptr;
+      const int32_t code =
+          run_.api->allocate_in(&run_, callback.index(), callback.size(), &data, &error);
+      if (code == EPH_OK) out.add_numbers(reinterpret_cast<uint64_t>(data));
+      return code;
+    }
     default:
       return worker_fault(formatted("asks {} of a run", static_cast<int>(callback.asked())));
   }

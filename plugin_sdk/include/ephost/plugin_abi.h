@@ -505,6 +505,13 @@ typedef struct eph_run_api {
    * others are copied. EPH_INVALID_GRAPH if the model declares another type. [required] [owner] */
   int32_t (*set_output)(eph_run* run, uint32_t index, const eph_value* value,
                         eph_error* error) EPH_NOEXCEPT;
+
+  /* Gives `size` > 0 bytes in one of the provider's own memories (ext/device.h), with its
+   * alignment: until the work that the call enqueues on run->stream is done, or without a stream
+   * until the call returns. The host keeps the block for later runs. EPH_INVALID_ARGUMENT for a
+   * memory that does not exist, and for host memory; EPH_OUT_OF_MEMORY. [required] [owner] */
+  int32_t (*allocate_in)(eph_run* run, uint32_t memory, uint64_t size, void** out_data,
+                         eph_error* error) EPH_NOEXCEPT;
 } eph_run_api;
 
 /*
@@ -514,7 +521,7 @@ typedef struct eph_run_api {
  * order; null stands for an omitted one. An output whose `data` is not null has the stated shape
  * and may be written at once. An output shares its memory with an input only if
  * eph_computation_info allows it; then their data pointers are equal, or differ by the offset of a
- * part.
+ * part. It always does where must_share says so.
  */
 struct eph_run {
   uint64_t struct_size;
@@ -550,7 +557,8 @@ enum {
   EPH_COMPUTATION_ENQUEUES = 1 << 0,
   /* For one that enqueues: what it enqueues depends on the addresses and shapes of its operands
    * alone, so that the host may capture it (ext/device.h) instead of calling compute in each run.
-   * It asks neither for scratch memory, or is not captured, nor for the id of the run. */
+   * It asks neither for scratch memory of any kind, or is not captured, nor for the id of the run.
+   */
   EPH_COMPUTATION_CAPTURABLE = 1 << 1
 };
 
@@ -617,6 +625,14 @@ typedef struct eph_computation_info {
    * says where each one lies. An input that lies in host memory because of this is complete when
    * the work on the stream begins. Bits of memories that do not exist are an error. */
   uint64_t accepts;
+  /* Pairs that always have the same memory, such as the cache of keys and values that a decoder
+   * adds a token to: compute finds what the input contains in the output, and changes it there. The
+   * host lets both share where the input is not needed otherwise, also in memory that the
+   * application gives for both, and copies the input beforehand where it is; the output then has
+   * the input's type and shape from the start. Where one of the two is omitted, the other has
+   * memory of its own, and compute writes to no input. */
+  const eph_slot_pair* must_share;
+  uint64_t must_share_count;
 } eph_computation_info;
 
 typedef struct eph_computation eph_computation;

@@ -146,6 +146,8 @@ void Kernel::describe(eph_computation_info& info) {
   info.workspace_bytes = workspace_bytes_;
   info.may_inplace = inplace_.data();
   info.may_inplace_count = inplace_.size();
+  info.must_share = must_share_.data();
+  info.must_share_count = must_share_.size();
   info.aliases = aliases_.data();
   info.alias_count = aliases_.size();
   info.input_parts = input_parts_.data();

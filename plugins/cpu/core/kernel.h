@@ -108,6 +108,10 @@ class Kernel : public eph::Computation {
 
   // To be called by constructors.
   void allow_inplace(uint32_t input, uint32_t output = 0) { inplace_.push_back({input, output}); }
+  // The kernel changes the input where it is, and finds it in the output's memory.
+  void require_inplace(uint32_t input, uint32_t output = 0) {
+    must_share_.push_back({input, output});
+  }
   void allow_alias(uint32_t input, uint32_t output = 0) { aliases_.push_back({input, output}); }
   // `offset` is in bytes: of the input within the output, or of the output within the input.
   void allow_input_part(uint32_t input, uint32_t output, int64_t offset) {
@@ -131,6 +135,7 @@ class Kernel : public eph::Computation {
   const Threads& threads_;  // the provider's
   uint64_t workspace_bytes_ = 0;
   std::vector<eph_slot_pair> inplace_;
+  std::vector<eph_slot_pair> must_share_;
   std::vector<eph_slot_pair> aliases_;
   std::vector<eph_slot_part> input_parts_;
   std::vector<eph_slot_part> output_parts_;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/onednn/dividing_convolutions.h"
 
 namespace ephost_cpu {
 namespace {
@@ -155,7 +156,11 @@ dnnl::convolution_forward::primitive_desc describe_convolution(
     const ConvolutionTensors& tensors, const ConvolutionWindows& windows) {
   constexpr auto kKind = dnnl::prop_kind::forward_inference;
   constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-  const auto& [x, weights, y, bias] = tensors;
+  auto [x, weights, y, bias] = tensors;
+  if (ephost_onednn::divides_by_zero(x, weights)) {
+    x = ephost_onednn::in_channel_blocks(x);
+    y = ephost_onednn::in_channel_blocks(y);
+  }
   const auto& [strides, gaps, begin, end] = windows;
   auto description =
       bias == nullptr

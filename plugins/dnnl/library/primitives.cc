@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "plugins/onednn/dividing_convolutions.h"
+
 namespace ephost_dnnl {
 namespace {
 
@@ -300,8 +302,12 @@ dnnl::primitive_desc_base describe_convolution(const PrimitiveSettings& settings
   // Winograd convolutions of version 2 were measured too: they need other layouts than the
   // convolutions around them, and the reorders cost what they gain. Version 3 has none.
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  const auto& [data, weights, output, bias] = layouts;
+  auto [data, weights, output, bias] = layouts;
   const auto& [strides, dilations, begin, end] = windows;
+  if (ephost_onednn::divides_by_zero(data, weights)) {
+    data = ephost_onednn::in_channel_blocks(data);
+    output = ephost_onednn::in_channel_blocks(output);
+  }
   PrimitiveSettings allowed = settings;
   if (is_one_column_of_one_channel(data, weights, output, strides)) {
     allowed.avoided = kWrongForOneColumn;

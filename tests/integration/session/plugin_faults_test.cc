@@ -144,7 +144,8 @@ std::vector<std::string> called_slots() {
   std::vector<std::string> names = all_slots();
   const std::set<std::string> others = {
       "eph_device_api.query",       "eph_device_api.notify", "eph_device_api.begin_capture",
-      "eph_device_api.end_capture", "eph_device_api.launch", "eph_device_api.destroy_capture"};
+      "eph_device_api.end_capture", "eph_device_api.launch", "eph_device_api.destroy_capture",
+      "eph_device_api.abandon"};
   std::erase_if(names, [&](const std::string& name) { return others.count(name) != 0; });
   return names;
 }

@@ -43,6 +43,10 @@ int32_t allocate(eph_device_handle*, uint32_t, uint64_t, void**, eph_error*) noe
   return EPH_FAIL;
 }
 void release(eph_device_handle*, uint32_t, void*) noexcept {}
+int32_t get_usage(eph_device_handle*, uint32_t, eph_memory_usage* out, eph_error*) noexcept {
+  if (handed.usage != nullptr) std::memcpy(out, handed.usage, sizeof(*out));
+  return EPH_OK;
+}
 int32_t copy(eph_device_handle*, const eph_copy*, uint64_t, uint64_t, eph_error*) noexcept {
   return EPH_FAIL;
 }
@@ -54,11 +58,13 @@ const eph_device_api kDevices = {sizeof(eph_device_api),
                                  &allocate,
                                  &release,
                                  nullptr,
+                                 &get_usage,
                                  &copy};
-int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_t* count,
-                           eph_error*) noexcept {
-  *out = handed.kept_operators.data();
-  *count = handed.kept_operators.size();
+int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_t* stride,
+                           uint64_t* count, eph_error*) noexcept {
+  *out = static_cast<const eph_kept_operator*>(handed.kept_operator);
+  *stride = plugin::kMaxRecordSize;
+  *count = 1;
   return EPH_OK;
 }
 const eph_graph_wishes_api kGraphWishes = {sizeof(eph_graph_wishes_api), &get_kept_operators};

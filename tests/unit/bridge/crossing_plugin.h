@@ -33,6 +33,7 @@ struct Handed {
   const void* event = nullptr;
   const void* provider_info = nullptr;
   const void* operators = nullptr;
+  const void* usage = nullptr;
   const void* operator_def = nullptr;
   const void* layer = nullptr;
   // The only optional interface of the provider.
@@ -41,7 +42,7 @@ struct Handed {
     const void* table = nullptr;
   } extension;
   std::span<const eph_kernel_def> kernels;
-  std::span<const eph_kept_operator> kept_operators;
+  const void* kept_operator = nullptr;
 };
 extern Handed handed;
 

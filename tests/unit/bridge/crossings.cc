@@ -240,9 +240,19 @@ Status Crossing<eph_memory_info>::hand_over(const void* given) {
   return create_provider().status();
 }
 
-Status Crossing<eph_kept_operator>::hand_over(const eph_kept_operator* entries, uint64_t count) {
-  handed = {.extension = {EPH_EXT_GRAPH_WISHES, &kGraphWishes},
-            .kept_operators = entries_at(entries, count)};
+eph_memory_usage Crossing<eph_memory_usage>::sound() { return {sizeof(eph_memory_usage)}; }
+Status Crossing<eph_memory_usage>::hand_over(const void* given) {
+  static const eph_memory_info kMemory = Crossing<eph_memory_info>::sound();
+  handed = {.devices = &kDevices, .memory = &kMemory, .usage = given};
+  const auto provider = create_provider();
+  return provider.ok() ? (*provider)->devices().front()->usage(1).status() : provider.status();
+}
+
+eph_kept_operator Crossing<eph_kept_operator>::sound() {
+  return {sizeof(eph_kept_operator), EPH_STRING("Cast"), EPH_STRING(""), 1, 1};
+}
+Status Crossing<eph_kept_operator>::hand_over(const void* given) {
+  handed = {.extension = {EPH_EXT_GRAPH_WISHES, &kGraphWishes}, .kept_operator = given};
   return create_provider().status();
 }
 

@@ -85,6 +85,9 @@ const eph_device_api kDevices = {
       delete static_cast<int*>(data);
     },
     [](eph_device_handle*, uint32_t) noexcept {},
+    [](eph_device_handle*, uint32_t, eph_memory_usage*, eph_error*) noexcept -> int32_t {
+      return EPH_OK;
+    },
     [](eph_device_handle*, const eph_copy*, uint64_t, uint64_t, eph_error*) noexcept -> int32_t {
       return EPH_OK;
     }};

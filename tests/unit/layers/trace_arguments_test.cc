@@ -71,11 +71,12 @@ TEST(TraceArguments, ShowOptionsAndProfiles) {
   EXPECT_EQ(text_before<&eph_run_provider_api::set_options>(options, uint64_t{1}, kNoError),
             R"({"options":{"threads":"4"},"count":1})");
   const eph_extent_range range = {EPH_STRING("x"), EPH_STRING("batch"), 0, 0, 1, 8, 32};
-  const eph_shape_profile profile = {&range, 1};
+  const eph_shape_profile profile = {sizeof(profile), &range, 1};
   const eph_shape_profile* const profiles = &profile;
-  EXPECT_EQ(text_before<&eph_shapes_provider_api::set_profiles>(profiles, uint64_t{1}, kNoError),
+  EXPECT_EQ(text_before<&eph_shapes_provider_api::set_profiles>(profiles, uint64_t{sizeof(profile)},
+                                                                uint64_t{1}, kNoError),
             R"({"profiles":[[{"input":"x","symbol":"batch","axis":0,"least":1,"best":8,)"
-            R"("greatest":32}]],"profile_count":1})");
+            R"("greatest":32}]],"stride":24,"profile_count":1})");
 }
 
 // A number after a pointer does not make an array of it.

@@ -220,7 +220,21 @@ TEST(ValidateArrangement, KeepsTogetherWhatOverlaps) {
   EXPECT_EQ(planned.outputs[0].region, planned.inputs[0].region);
   EXPECT_EQ(planned.outputs[0].offset, sizeof(float));
   EXPECT_TRUE(shares_memory(as_planned(run)));
-  EXPECT_FALSE(shares_memory(as_separate(run)));
+  EXPECT_FALSE(shares_memory(as_separate(run, {})));
+}
+
+TEST(ValidateArrangement, KeepsTogetherWhatMustShare) {
+  test::FloatTensor a({3}, {1, 2, 3});
+  test::FloatTensor b({3}, {1, 2, 3});
+  test::FloatTensor out({3}, {0, 0, 0});
+  const test::FakeRun run({&a, &b}, {&out}, 0);
+  Sharing sharing;
+  sharing.must_share = {{1, 0}, {7, 0}, {0, 9}};
+  sharing.may_inplace = {{0, 0}};
+  for (const Arrangement& arranged : {as_separate(run, sharing), as_shared(run, sharing, 64)}) {
+    EXPECT_EQ(arranged.inputs[1].region, arranged.outputs[0].region);
+    EXPECT_NE(arranged.inputs[0].region, arranged.outputs[0].region);
+  }
 }
 
 TEST(ValidateArrangement, SharesPartsAtMultiplesOfTheAlignment) {

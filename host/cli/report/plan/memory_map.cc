@@ -63,26 +63,47 @@ Json map_steps_json(const std::vector<MapStep>& steps) {
   std::vector<std::string> nodes;
   std::vector<std::string> operators;
   Json numbers = Json::array();
-  for (const MapStep& step : steps) {
+  Json waits = Json::array();  // pairs of steps
+  std::vector<uint64_t> lanes;
+  std::vector<uint64_t> critical;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const MapStep& step = steps[i];
+    if (step.lane != 0) {
+      lanes.resize(i);
+      lanes.push_back(step.lane);
+    }
+    if (step.is_critical) critical.push_back(i);
+    for (const uint32_t other : step.waits) waits.push_back(Json(std::vector<uint64_t>{other, i}));
     nodes.push_back(step.node);
     operators.push_back(step.op);
     numbers.push_back(
         Json(std::vector<uint64_t>{step.provider, step.live, step.weights, step.workspace,
                                    step.inner_values, step.inner_live}));
   }
-  return {
-      {"nodes", packed_names(nodes)}, {"operators", packed_names(operators)}, {"numbers", numbers}};
+  return {{"nodes", packed_names(nodes)},
+          {"operators", packed_names(operators)},
+          {"numbers", numbers},
+          {"lanes", Json(lanes)},
+          {"waits", waits},
+          {"critical", Json(critical)}};
 }
 
 Json map_json(const MemoryMap& map) {
   Json providers = Json::array();
   for (const std::string& provider : map.providers) providers.push_back(page_text(provider));
+  Json streams = Json::array();
+  for (const std::string& stream : map.streams) streams.push_back(page_text(stream));
   Json blocks = Json::array();
   for (const MapBlock& block : map.blocks) blocks.push_back(block_json(block));
   Json notes = Json::array();
   for (const std::string& note : map.notes) notes.push_back(page_text(note));
-  Json json = {{"title", page_text(map.name)},       {"providers", providers}, {"blocks", blocks},
-               {"steps", map_steps_json(map.steps)}, {"end", map.end},         {"notes", notes}};
+  Json json = {{"title", page_text(map.name)},
+               {"providers", providers},
+               {"streams", streams},
+               {"blocks", blocks},
+               {"end", map.end},
+               {"notes", notes},
+               {"steps", map_steps_json(map.steps)}};
   if (!map.step_seconds.empty()) json.set("times", Json(map.step_seconds));
   return json;
 }

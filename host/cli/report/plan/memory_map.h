@@ -1,5 +1,6 @@
 // A plan drawn as one HTML page without external resources: memory against time with one box for
-// each value, a lane with the steps of each provider, and their order. Plain data in, text out.
+// each value, a lane with the steps of each provider or stream, what they wait for, and their
+// order. Plain data in, text out.
 #pragma once
 
 #include <cstdint>
@@ -47,11 +48,15 @@ struct MapStep {
   // For a partition: the values inside of it, and the most bytes of them that are alive at a time.
   uint64_t inner_values = 0;
   uint64_t inner_live = 0;
+  uint32_t lane = 0;            // index into MemoryMap::streams, if there are any
+  std::vector<uint32_t> waits;  // earlier steps, of other lanes
+  bool is_critical = false;
 };
 
 struct MemoryMap {
   std::string name;                    // of the graph, or a file
-  std::vector<std::string> providers;  // each has a colour
+  std::vector<std::string> providers;  // each has a colour, and a lane unless there are streams
+  std::vector<std::string> streams;    // each has a lane; the first is the host
   std::vector<MapBlock> blocks;
   std::vector<MapStep> steps;
   uint64_t end = 0;                  // of time, in steps

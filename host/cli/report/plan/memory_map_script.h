@@ -1,5 +1,5 @@
-// Script of the page about a plan: memory against time, the steps of each provider in a lane, the
-// order.
+// Script of the page about a plan: memory against time, the steps of each provider or stream in a
+// lane, the order.
 #pragma once
 
 #include <string_view>
@@ -60,11 +60,12 @@ const inside_text = inside => `inside: ${plural(inside.values, "value")} of the 
 
 class MemoryMap {
   constructor(section, graph, block, steps) {
-    Object.assign(this, {graph, block, steps, lanes: steps.length ? graph.providers.length : 0});
+    this.lane_names = graph.streams.length ? graph.streams : graph.providers.map(short_name);
+    Object.assign(this, {graph, block, steps, lanes: steps.length ? this.lane_names.length : 0});
     this.peak = Math.max(block.peak, 1);
     this.end = Math.max(graph.end, 1);
     this.times = graph.times;
-    this.left = 12 + Math.max(60, ...(this.lanes ? graph.providers : []).map(name => text_width(short_name(name))));
+    this.left = 12 + Math.max(60, ...(this.lanes ? this.lane_names : []).map(text_width));
     this.choose_axis(Boolean(this.times));
     this.weights = Math.max(0, ...steps.map(step => step.weights));
     this.boxes = read_boxes(graph, block.boxes).sort((a, b) => a.begin - b.begin || a.offset - b.offset);
@@ -214,25 +215,39 @@ class MemoryMap {
     add(draw_in(this.names, "text", turn ? {class: `size ${kind}`, transform: turn} : {class: `size ${kind}`}), size, lines.length);
     return true;
   }
-  // A lane for each provider; then the constants that the steps read, as heights.
+  // The lane of a step.
+  lane(step) { return this.graph.streams.length ? step.lane : step.provider; }
+  // What a step waits for in other lanes, from its end to the beginning of the step.
+  draw_waits(below, first, last) {
+    const waits = this.graph.steps.waits.filter(([from, to]) => to >= first && from < last);
+    if (waits.length > 300) return;
+    const middle = step => below + this.lane(this.steps[step]) * space.lane + space.lane / 2;
+    for (const [from, to] of waits) {
+      const x = [this.at[from + 1], this.at[to]].map(at => this.x(at));
+      if (x[0] < this.left || x[1] > this.left + this.width) continue;
+      titled(draw_in(this.front, "line", {class: "wait", x1: x[0], x2: x[1], y1: middle(from), y2: middle(to)}), `step ${to} waits for step ${from}`);
+    }
+  }
+  // A lane for each provider or stream; then the constants that the steps read, as heights.
   draw_lanes() {
     const view = this.view, below = space.top + this.height + space.axis - 8;
     const first = this.column(view.from), last = Math.min(this.steps.length, this.column(view.to) + 1);
     for (let lane = 0; lane < this.lanes; ++lane) {
       draw_in(this.front, "text", {x: this.left - 6, y: below + lane * space.lane + 12, "text-anchor": "end", "aria-hidden": "true"},
-          short_name(this.graph.providers[lane]));
+          this.lane_names[lane]);
     }
     const inside = position => Math.min(Math.max(this.x(position), this.left), this.left + this.width);
     for (let i = first; i < last;) {
-      const provider = this.steps[i].provider;
+      const step = this.steps[i], {provider, critical} = step, lane = this.lane(step);
       let end = i + 1;
-      while (end < last && this.steps[end].provider === provider && this.x(this.at[end]) - this.x(this.at[i]) < 3) ++end;
+      while (end < last && this.steps[end].provider === provider && this.lane(this.steps[end]) === lane && this.x(this.at[end]) - this.x(this.at[i]) < 3) ++end;
       const from = inside(this.at[i]), width = inside(this.at[end]) - from;
-      titled(draw_in(this.front, "rect", {class: `step ${color(provider)}`, role: "img", x: from, y: below + provider * space.lane + 2,
+      titled(draw_in(this.front, "rect", {class: `step ${color(provider)}${critical ? " critical" : ""}`, role: "img", x: from, y: below + lane * space.lane + 2,
           width: Math.max(1, width - (width > 4 ? 1 : 0)), height: space.lane - 5}),
-          end - i > 1 ? `steps ${i} to ${end - 1}` : `step ${i}: ${this.steps[i].op} ${this.steps[i].node}${this.times ? `, ${duration(this.times[i])}` : ""}`);
+          end - i > 1 ? `steps ${i} to ${end - 1}` : `step ${i}: ${step.op} ${step.node}${this.times ? `, ${duration(this.times[i])}` : ""}${critical ? ", on the critical path" : ""}`);
       i = end;
     }
+    this.draw_waits(below, first, last);
     if (!this.weights) return;
     const bottom = below + this.lane_count * space.lane - 3;
     draw_in(this.front, "text", {x: this.left - 6, y: bottom - 4, "text-anchor": "end", "aria-hidden": "true"}, "weights");
@@ -310,9 +325,9 @@ function draw_block(section, graph, block, steps) {
   new MemoryMap(section, graph, block, steps);
 }
 function draw(section, graph) {
-  const nodes = unpack(graph.steps.nodes), operators = unpack(graph.steps.operators);
+  const nodes = unpack(graph.steps.nodes), operators = unpack(graph.steps.operators), critical = new Set(graph.steps.critical);
   const steps = graph.steps.numbers.map(([provider, live, weights, workspace, inner_values, inner_live], i) =>
-      ({node: nodes[i], op: operators[i], provider, live, weights, workspace, inside: {values: inner_values, live: inner_live}}));
+      ({node: nodes[i], op: operators[i], provider, lane: graph.steps.lanes[i] || 0, critical: critical.has(i), live, weights, workspace, inside: {values: inner_values, live: inner_live}}));
   if (graph.providers.length) section.append(make("ul", {class: "legend"}, ...graph.providers.map((name, i) => make("li", {}, key(i), name))));
   for (const block of graph.blocks) draw_block(section, graph, block, steps);
   for (const note of graph.notes) section.append(make("p", {class: "note"}, note));

@@ -6,6 +6,7 @@
 
 #include "host/base/format.h"
 #include "host/cli/report/output.h"
+#include "host/cli/report/plan/critical_path.h"
 
 namespace ephost::cli {
 namespace {
@@ -14,7 +15,8 @@ class GraphMap {
  public:
   explicit GraphMap(const GraphPlan& plan) : plan_(plan) {}
 
-  MemoryMap make() {
+  MemoryMap make(std::vector<double> seconds) {
+    map_.step_seconds = std::move(seconds);
     map_.name = plan_.path.empty() ? plan_.name : "body " + plan_.path;
     map_.providers = plan_.providers;
     map_.end = plan_.steps.size();
@@ -29,6 +31,7 @@ class GraphMap {
     add_workspaces();
     add_live_bytes();
     add_steps();
+    add_streams();
     map_.notes = memory_notes(plan_);
     return std::move(map_);
   }
@@ -105,6 +108,23 @@ class GraphMap {
     }
   }
 
+  void add_streams() {
+    const std::vector<uint32_t> path = critical_path(plan_.steps, map_.step_seconds);
+    if (path.empty()) return;
+    map_.streams = {"host"};
+    for (size_t i = 0; i < map_.steps.size(); ++i) {
+      const PlannedStep& step = plan_.steps[i];
+      MapStep& drawn = map_.steps[i];
+      drawn.waits = step.waits;
+      drawn.waits.insert(drawn.waits.end(), step.host_waits.begin(), step.host_waits.end());
+      if (step.stream.empty()) continue;
+      const auto known = std::ranges::find(map_.streams, step.stream);
+      drawn.lane = static_cast<uint32_t>(known - map_.streams.begin());
+      if (known == map_.streams.end()) map_.streams.push_back(step.stream);
+    }
+    for (const uint32_t step : path) map_.steps[step].is_critical = true;
+  }
+
   const GraphPlan& plan_;
   MemoryMap map_;
 };
@@ -149,7 +169,9 @@ std::vector<std::string> memory_notes(const GraphPlan& plan) {
   return notes;
 }
 
-MemoryMap map_of(const GraphPlan& plan) { return GraphMap(plan).make(); }
+MemoryMap map_of(const GraphPlan& plan, std::vector<double> seconds) {
+  return GraphMap(plan).make(std::move(seconds));
+}
 
 MemoryMap map_of(const std::string& name, std::span<const BufferRequest> requests,
                  const BufferPlacement& placement) {

@@ -12,8 +12,8 @@
 
 namespace ephost::cli {
 
-// The plan of one graph.
-[[nodiscard]] MemoryMap map_of(const GraphPlan& plan);
+// The plan of one graph; `seconds` of each step, if they are known.
+[[nodiscard]] MemoryMap map_of(const GraphPlan& plan, std::vector<double> seconds = {});
 
 // Sentences about memory that is in no block: what it is for, and why.
 [[nodiscard]] std::vector<std::string> memory_notes(const GraphPlan& plan);

@@ -71,7 +71,8 @@ bool Sharing::allows(uint32_t output) const {
   const auto has = [&](const auto& list) {
     return std::ranges::any_of(list, [&](const auto& one) { return one.output == output; });
   };
-  return has(may_inplace) || has(aliases) || has(input_parts) || has(output_parts);
+  return has(may_inplace) || has(aliases) || has(input_parts) || has(output_parts) ||
+         has(must_share);
 }
 
 bool Sharing::keeps_bytes(uint32_t input, uint32_t output) const {
@@ -118,7 +119,7 @@ Arrangement as_planned(const eph_run& run) {
   return made;
 }
 
-Arrangement as_separate(const eph_run& run) {
+Arrangement as_separate(const eph_run& run, const Sharing& sharing) {
   Arrangement made = without_places(run);
   for (uint32_t i = 0; i < run.input_count; ++i) {
     if (is_plain(run.inputs[i])) made.inputs[i] = {made.region_count++, 0};
@@ -126,12 +127,21 @@ Arrangement as_separate(const eph_run& run) {
   for (uint32_t i = 0; i < run.output_count; ++i) {
     if (is_plain(run.outputs[i])) made.outputs[i] = {made.region_count++, 0};
   }
+  for (const eph_slot_pair& pair : sharing.must_share) {
+    const bool exist = pair.input < run.input_count && pair.output < run.output_count;
+    if (!exist || !made.inputs[pair.input].is_set() || !made.outputs[pair.output].is_set())
+      continue;
+    made.inputs[pair.input] = made.outputs[pair.output];
+  }
   return made;
 }
 
 Arrangement as_shared(const eph_run& run, const Sharing& sharing, size_t alignment) {
-  Arrangement made = as_separate(run);
+  Arrangement made = as_separate(run, sharing);
   Sharer sharer(run, made, alignment);
+  for (const eph_slot_pair& pair : sharing.must_share) {
+    if (sharer.is_free(pair.input, pair.output)) sharer.use(pair.input, pair.output);
+  }
   for (const eph_slot_pair& pair : sharing.may_inplace) sharer.add(pair);
   for (const eph_slot_pair& pair : sharing.aliases) sharer.add(pair);
   // The parts of one output are placed together, those of one input likewise.

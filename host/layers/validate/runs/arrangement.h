@@ -15,6 +15,7 @@ struct Sharing {
   std::vector<eph_slot_pair> aliases;
   std::vector<eph_slot_part> input_parts;
   std::vector<eph_slot_part> output_parts;
+  std::vector<eph_slot_pair> must_share;
 
   // Whether it allows `output` to overlap any input.
   [[nodiscard]] bool allows(uint32_t output) const;
@@ -43,8 +44,9 @@ struct Arrangement {
 // As the host has placed them: what overlaps is in one region.
 [[nodiscard]] Arrangement as_planned(const eph_run& run);
 
-// For a run whose outputs have their memory: each tensor in a region of its own.
-[[nodiscard]] Arrangement as_separate(const eph_run& run);
+// For a run whose outputs have their memory: each tensor in a region of its own, but for those that
+// must share one.
+[[nodiscard]] Arrangement as_separate(const eph_run& run, const Sharing& sharing);
 
 // The same, with as much sharing as the computation allows: no input or output is in more than one
 // pair, and parts lie at multiples of `alignment`.

@@ -100,9 +100,11 @@ void RepeatedRuns::add_difference(const Difference& difference, bool is_shared,
 std::vector<Finding> RepeatedRuns::all_findings() {
   std::vector<bool> is_hidden(inner_->output_count);
   for (uint32_t i = 0; i < inner_->output_count && i < is_open_.size(); ++i) {
-    is_hidden[i] = is_open_[i] && first_.was_prepared(i);
+    const bool is_shared =
+        std::ranges::count(declared_.sharing.must_share, i, &eph_slot_pair::output) != 0;
+    is_hidden[i] = is_open_[i] && first_.was_prepared(i) && !is_shared;
   }
-  const Arrangement separate = as_separate(*inner_);
+  const Arrangement separate = as_separate(*inner_, declared_.sharing);
   Outcome apart = repeat(separate, kOtherFill, std::move(is_hidden));
   std::vector<Finding> found = std::move(apart.findings);
   if (!found.empty()) return found;

@@ -100,9 +100,19 @@ struct GuardedRun::Function {
     return own.inner_->api->set_output(own.inner_, index, own.original(value), error);
   }
 
-  static constexpr eph_run_api kApi = {
-      sizeof(eph_run_api), &allocate_output, &set_string,    &allocate_scratch, &is_cancelled,
-      &make_tensor,        &set_element,     &make_sequence, &make_map,         &set_output};
+  static int32_t allocate_in(eph_run* run, uint32_t memory, uint64_t size, void** out_data,
+                             eph_error* error) noexcept {
+    *out_data = nullptr;
+    GuardedRun& own = of(run);
+    if (!own.allows("allocate_in")) return EPH_INVALID_ARGUMENT;
+    const HostCall calling;
+    return own.inner_->api->allocate_in(own.inner_, memory, size, out_data, error);
+  }
+
+  static constexpr eph_run_api kApi = {sizeof(eph_run_api), &allocate_output, &set_string,
+                                       &allocate_scratch,   &is_cancelled,    &make_tensor,
+                                       &set_element,        &make_sequence,   &make_map,
+                                       &set_output,         &allocate_in};
 };
 
 }  // namespace ephost::layers

@@ -61,6 +61,15 @@ extern "C" {
 
 #define EPH_EXT_DEVICE "ephost.device/1"
 
+/* Flags of eph_memory_info. */
+enum {
+  /* Memory of the host that the device reads and writes at full speed, and copies from and to while
+   * it computes, such as pinned pages. The host may read and write it like any of its own, and
+   * puts values there that are copied to the device or from it. Computations do not name it: its
+   * values are in host memory, 0. */
+  EPH_MEMORY_STAGING = 1 << 0
+};
+
 /* A memory of a device. */
 typedef struct eph_memory_info {
   uint64_t struct_size;
@@ -74,7 +83,17 @@ typedef struct eph_memory_info {
   /* The sizes of blocks are multiples of this, at most 1 GiB: what is left over is lost otherwise.
    * 0: any size. */
   uint64_t page_size;
+  uint32_t flags;    /* EPH_MEMORY_* */
+  uint32_t reserved; /* zero */
 } eph_memory_info;
+
+/* How much of a memory is in use, in bytes. */
+typedef struct eph_memory_usage {
+  uint64_t struct_size;
+  uint64_t total_bytes; /* 0: unknown, as all of these */
+  uint64_t free_bytes;  /* for all processes together */
+  uint64_t kept_bytes;  /* of released blocks, which `trim` gives back */
+} eph_memory_usage;
 
 /* A region to copy. Regions of one call do not overlap. */
 typedef struct eph_copy {
@@ -104,6 +123,10 @@ typedef struct eph_stream_config {
   uint64_t struct_size;
   int32_t purpose; /* EPH_STREAM_*: a hint; a kind that the plugin does not know is any */
   uint32_t flags;  /* zero */
+  /* A queue of the application, as the device's own interface names it (cudaStream_t,
+   * cl_command_queue): the stream enqueues there, and the queue outlives it. 0: a queue of its own.
+   * EPH_NOT_IMPLEMENTED if the plugin cannot. */
+  uint64_t native_queue;
 } eph_stream_config;
 
 /* Work that a stream has noted. An object of the plugin. */
@@ -145,6 +168,11 @@ struct eph_device_api {
    * it. The host calls it when an allocation has failed with EPH_OUT_OF_MEMORY and it has released
    * the blocks that idle sessions keep; then it tries once more. [optional] [any] */
   void (*trim)(eph_device_handle* device, uint32_t memory) EPH_NOEXCEPT;
+
+  /* Fills the fields of *out that the plugin knows, as describe of eph_computation_api does.
+   * [optional] [any] */
+  int32_t (*get_usage)(eph_device_handle* device, uint32_t memory, eph_memory_usage* out,
+                       eph_error* error) EPH_NOEXCEPT;
 
   /* Makes `count` copies, from host memory to one of the device's memories, back, or between them
    * and within them. `copies`: array with `stride` bytes from one record to the next.
@@ -225,6 +253,11 @@ struct eph_device_api {
 
   /* Nothing that was launched from it is enqueued any more. [optional] [any] */
   void (*destroy_capture)(eph_device_handle* device, eph_capture* capture) EPH_NOEXCEPT;
+
+  /* Nothing of what is enqueued on the stream and has not begun needs to be done: the run was
+   * cancelled. Points that are not reached because of this fail with EPH_CANCELLED, and so does the
+   * stream. [optional] [any] */
+  void (*abandon)(eph_device_handle* device, eph_stream* stream) EPH_NOEXCEPT;
 };
 
 #ifdef __cplusplus

@@ -36,8 +36,9 @@ extern "C" {
 
 #define EPH_EXT_GRAPH_WISHES "ephost.graph_wishes/1"
 
-/* An operator, or a function of the model. Frozen. */
+/* An operator, or a function of the model. */
 typedef struct eph_kept_operator {
+  uint64_t struct_size;
   eph_string op_type;
   eph_string domain; /* empty: ai.onnx */
   /* Lowest and highest since_version of the operator, both inclusive, as in eph_kernel_def. A
@@ -49,11 +50,13 @@ typedef struct eph_kept_operator {
 typedef struct eph_graph_wishes_api {
   uint64_t struct_size;
 
-  /* The operators that are to reach the provider unchanged. They live as long as the provider, and
-   * depend on nothing but its options and devices, so that equal sessions see equal graphs. Called
-   * once, after `create`. [required] [owner] */
+  /* The operators that are to reach the provider unchanged, in an array with *out_stride bytes from
+   * one record to the next. They live as long as the provider, and depend on nothing but its
+   * options and devices, so that equal sessions see equal graphs. Called once, after `create`.
+   * [required] [owner] */
   int32_t (*get_kept_operators)(eph_provider* provider, const eph_kept_operator** out_operators,
-                                uint64_t* out_count, eph_error* error) EPH_NOEXCEPT;
+                                uint64_t* out_stride, uint64_t* out_count,
+                                eph_error* error) EPH_NOEXCEPT;
 } eph_graph_wishes_api;
 
 #ifdef __cplusplus

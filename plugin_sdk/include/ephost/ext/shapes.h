@@ -46,8 +46,9 @@ typedef struct eph_extent_range {
 } eph_extent_range;
 
 /* One of several ranges of extents that runs will have. Dimensions that it does not name may have
- * any extent. Frozen. */
+ * any extent. */
 typedef struct eph_shape_profile {
+  uint64_t struct_size;
   const eph_extent_range* extents;
   uint64_t extent_count;
 } eph_shape_profile;
@@ -76,11 +77,12 @@ typedef struct eph_shapes_provider_api {
 
   /* States the profiles of the user, at least one, before the first get_capability. A claim made of
    * a graph with open extents then needs to hold only for shapes that lie within one of them, and
-   * the host runs no others with such claims. Without this call, claims hold for every extent. The
-   * records are passed for the call. A failure is one of creating the session. Null: the provider
-   * has no use for profiles. [optional] [owner] */
+   * the host runs no others with such claims. Without this call, claims hold for every extent.
+   * profiles: array with `stride` bytes from one record to the next, passed for the call. A failure
+   * is one of creating the session. Null: the provider has no use for profiles. [optional]
+   * [owner] */
   int32_t (*set_profiles)(eph_provider* provider, const eph_shape_profile* profiles,
-                          uint64_t profile_count, eph_error* error) EPH_NOEXCEPT;
+                          uint64_t stride, uint64_t profile_count, eph_error* error) EPH_NOEXCEPT;
 
   /* Called after each successful get_capability of a graph with open extents, with the same graph.
    * Wishes for nodes that are taken already, by providers that the user prefers, have no effect.

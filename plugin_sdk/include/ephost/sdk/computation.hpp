@@ -99,6 +99,13 @@ class Run {
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
   }
+  // Memory on a device, until the work that this call enqueues is done. Throws Failure.
+  [[nodiscard]] void* scratch_in(uint32_t memory, uint64_t bytes) {
+    void* data = nullptr;
+    detail::ThrowingError error;
+    error.check(run_->api->allocate_in(run_, memory, bytes, &data, &error));
+    return data;
+  }
   [[nodiscard]] bool is_cancelled() const { return run_->api->is_cancelled(run_) != 0; }
   // The id of the session's run, as in Provider::begin_run; 0 under a host that does not give it.
   [[nodiscard]] uint64_t id() const {

@@ -33,6 +33,11 @@ class Device {
   virtual void release(uint32_t memory, void* data) noexcept = 0;
   // Gives back what is kept of released blocks.
   virtual void trim(uint32_t memory) noexcept { static_cast<void>(memory); }
+  // Sets the fields that are known.
+  virtual void describe_usage(uint32_t memory, eph_memory_usage& usage) {
+    static_cast<void>(memory);
+    static_cast<void>(usage);
+  }
   // Memory 0 is the host's.
   virtual void copy(const eph_copy& copy) = 0;
   // Throws Failure(EPH_DEVICE_LOST) if the device has failed for good.
@@ -94,7 +99,10 @@ class Capture {
 // A device with streams. open_device returns a pointer to this type, or a class derived from it.
 class StreamDevice : public Device {
  public:
+  // With a native_queue, throws Failure(EPH_NOT_IMPLEMENTED) if it cannot be used.
   virtual std::unique_ptr<Stream> create_stream(const eph_stream_config& config) = 0;
+  // What is enqueued and has not begun need not be done: what waits for it fails.
+  virtual void abandon(Stream& stream) noexcept { static_cast<void>(stream); }
 };
 
 // A device that captures what is enqueued. open_device returns a pointer to this type, or a class
@@ -113,7 +121,7 @@ template <class D>
 
 // `name` has to live as long as the record.
 [[nodiscard]] constexpr eph_memory_info make_memory(std::string_view name, uint64_t alignment) {
-  return {sizeof(eph_memory_info), to_abi(name), alignment, 0, 0};
+  return {sizeof(eph_memory_info), to_abi(name), alignment, 0, 0, 0, 0};
 }
 
 namespace detail {
@@ -178,6 +186,13 @@ struct DeviceTable {
   }
   static void trim(eph_device_handle* handle, uint32_t memory) noexcept {
     Device::of(handle).trim(memory);
+  }
+  static int32_t get_usage(eph_device_handle* handle, uint32_t memory, eph_memory_usage* out,
+                           eph_error* error) noexcept {
+    return guard(error, [&] {
+      fill_record(
+          out, [&](eph_memory_usage& usage) { Device::of(handle).describe_usage(memory, usage); });
+    });
   }
   static int32_t copy(eph_device_handle* handle, const eph_copy* copies, uint64_t stride,
                       uint64_t count, eph_error* error) noexcept {
@@ -266,6 +281,9 @@ struct DeviceTable {
     if (capture != nullptr) delete &Capture::of(capture);
   }
 
+  static void abandon(eph_device_handle* handle, eph_stream* stream) noexcept {
+    static_cast<StreamDevice&>(Device::of(handle)).abandon(Stream::of(stream));
+  }
   static constexpr eph_device_api make() {
     eph_device_api api = {};
     api.struct_size = sizeof(api);
@@ -276,6 +294,7 @@ struct DeviceTable {
     api.allocate = &allocate;
     api.release = &release;
     api.trim = &trim;
+    api.get_usage = &get_usage;
     api.copy = &copy;
     if constexpr (Opens<StreamDevice, P>::value) {
       api.create_stream = &create_stream;
@@ -286,6 +305,7 @@ struct DeviceTable {
       api.query = &query;
       api.wait_host = &wait_host;
       api.notify = &notify;
+      api.abandon = &abandon;
     }
     if constexpr (Opens<CapturingDevice, P>::value) {
       api.begin_capture = &begin_capture;

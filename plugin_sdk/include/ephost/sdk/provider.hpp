@@ -27,6 +27,14 @@
 
 namespace eph {
 
+// An operator of Provider::kept_operators; the text has to live as long as the provider.
+[[nodiscard]] constexpr eph_kept_operator make_kept_operator(std::string_view op_type,
+                                                             std::string_view domain,
+                                                             int32_t since_version,
+                                                             int32_t until_version) {
+  return {sizeof(eph_kept_operator), to_abi(op_type), to_abi(domain), since_version, until_version};
+}
+
 // Base of every provider. A derived class declares the functions that it supports; one that it
 // leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives. One class
 // of a plugin may also declare `static const Operators& operators()` (operators.hpp).
@@ -214,8 +222,10 @@ struct ProviderTable {
     });
   }
   static int32_t get_kept_operators(eph_provider* handle, const eph_kept_operator** out,
-                                    uint64_t* out_count, eph_error* error) noexcept {
+                                    uint64_t* out_stride, uint64_t* out_count,
+                                    eph_error* error) noexcept {
     *out = nullptr;
+    *out_stride = sizeof(eph_kept_operator);
     *out_count = 0;
     return guard(error, [&] {
       const ArrayView<eph_kept_operator> operators = self(handle)->kept_operators();
@@ -230,11 +240,16 @@ struct ProviderTable {
       self(handle)->get_shape_wishes(GraphView(graph), wrapped);
     });
   }
+  // Of what a later host says more about, the provider sees what it knows.
   static int32_t set_profiles(eph_provider* handle, const eph_shape_profile* profiles,
-                              uint64_t count, eph_error* error) noexcept {
+                              uint64_t stride, uint64_t count, eph_error* error) noexcept {
     return guard(error, [&] {
-      self(handle)->set_shape_profiles(
-          ArrayView<eph_shape_profile>(profiles, static_cast<std::size_t>(count)));
+      std::vector<eph_shape_profile> known;
+      const auto* at = reinterpret_cast<const char*>(profiles);
+      for (uint64_t i = 0; i < count; ++i, at += stride) {
+        known.push_back(*reinterpret_cast<const eph_shape_profile*>(at));
+      }
+      self(handle)->set_shape_profiles(known);
     });
   }
   static const void* get_provider_extension([[maybe_unused]] eph_provider* handle,

@@ -16,7 +16,7 @@ class TensorScatter final : public Kernel {
       fail("attribute mode '" + std::string(mode) + "' is unknown");
     }
     circular_ = mode == "circular";
-    allow_inplace(0);
+    require_inplace(0);
   }
 
  protected:

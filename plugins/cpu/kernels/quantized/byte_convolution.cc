@@ -13,6 +13,7 @@
 #include "plugins/cpu/kernels/quantized/byte_convolution_output.h"
 #include "plugins/cpu/kernels/quantized/bytes.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
+#include "plugins/onednn/dividing_convolutions.h"
 
 namespace ephost_cpu {
 
@@ -63,6 +64,13 @@ Desc weights_desc(const ConvolutionShape& shape, const ByteChannels& channels) {
   extents[0] = channels.stored_of_group();
   if (shape.groups != 1) extents.insert(0, shape.groups);
   return {to_onednn(extents), DataType::s8, to_onednn(dense_strides(extents))};
+}
+
+// Whether sums of windows are made even if nothing needs them: with their channel, the convolution
+// is none that oneDNN cannot make.
+bool adds_sums(const ConvolutionShape& shape) {
+  return ephost_onednn::divides_by_zero(channels_last(padded_input(shape), DataType::u8),
+                                        weights_desc(shape, channels_of(shape, false)));
 }
 
 dnnl::convolution_forward::primitive_desc describe_byte_convolution(const dnnl::engine& engine,
@@ -326,7 +334,8 @@ std::unique_ptr<eph::State> ByteConvolutions::create_state() const {
 }
 
 bool ByteConvolutions::prepare(const ConvolutionShape& shape) {
-  return plans_->has_constant() && plans_->find({shape, plans_->constant_needs_sums()})->is_fast;
+  const bool with_sums = plans_->constant_needs_sums() || adds_sums(shape);
+  return plans_->has_constant() && plans_->find({shape, with_sums})->is_fast;
 }
 
 bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape,
@@ -334,7 +343,7 @@ bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const Convolut
                                 const Requantization* requantization, int32_t element_type,
                                 void* y) {
   auto& own = *static_cast<ByteState*>(state);
-  const bool with_sums = needs_sums(weights);
+  const bool with_sums = needs_sums(weights) || adds_sums(shape);
   BoundByteConvolution& bound = plans_->find_bound(own, {shape, with_sums});
   const BytePlan& plan = *bound.plan;
   if (!plan.is_fast) return false;

@@ -40,6 +40,8 @@ struct DeviceReport {
   uint64_t copies_within = 0;
   uint64_t early_releases = 0;
   uint64_t captures = 0;
+  uint64_t pinned_copies = 0;
+  uint64_t abandoned = 0;
 };
 
 struct DeviceKind {
@@ -85,7 +87,8 @@ class DeviceSession : public ::testing::Test {
     std::ifstream file(folder_ / "report");
     DeviceReport report;
     file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
-        report.copies_within >> report.early_releases >> report.captures;
+        report.copies_within >> report.early_releases >> report.captures >> report.pinned_copies >>
+        report.abandoned;
     EXPECT_TRUE(file) << "the device was not closed";
     EXPECT_EQ(report.early_releases, 0U) << "blocks that were in use";
     EXPECT_EQ(report.live, 0U) << "blocks that were not released";

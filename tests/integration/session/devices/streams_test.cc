@@ -71,6 +71,8 @@ TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
                                         {"sram", random.in_sram},
                                         {"fuse", seed % 4 == 0 ? "1" : "0"},
                                         {"accepts", std::to_string(seed % 8)},
+                                        {"must_share", seed % 3 == 1 ? "Add,Relu" : ""},
+                                        {"scratch_bytes", seed % 6 == 2 ? "64" : "0"},
                                         {"workspace_bytes", seed % 5 == 0 ? "100" : "0"}});
     options.append_execution_provider("more_streams", {{"nodes", others},
                                                        {"accepts", std::to_string(seed / 8 % 2)},

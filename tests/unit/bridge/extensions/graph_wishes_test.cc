@@ -45,10 +45,10 @@ graph::Node node(const char* op_type, const char* domain, int32_t version) {
 }
 
 TEST(GraphWishes, KeepOperatorsByNameDomainAndVersion) {
-  const auto provider = create({{eph::to_abi("Cast"), {}, 9, 13},
-                                {eph::to_abi("Cast"), {}, 21, 21},
-                                {eph::to_abi("Neg"), eph::to_abi("ai.onnx"), 1, 99},
-                                {eph::to_abi("Block"), eph::to_abi("com.example"), 1, 1}});
+  const auto provider = create({eph::make_kept_operator("Cast", "", 9, 13),
+                                eph::make_kept_operator("Cast", "", 21, 21),
+                                eph::make_kept_operator("Neg", "ai.onnx", 1, 99),
+                                eph::make_kept_operator("Block", "com.example", 1, 1)});
   ASSERT_THAT(provider, IsOk());
   const GraphWishes& wishes = (*provider)->wishes();
   EXPECT_TRUE(wishes.keeps(node("Cast", "", 9)));
@@ -72,9 +72,11 @@ TEST(GraphWishes, AreNoneByDefault) {
 TEST(GraphWishes, RefuseOperatorsWithoutASensibleName) {
   const std::string name(1025, 'n');
   for (const eph_kept_operator& broken :
-       {eph_kept_operator{{}, {}, 1, 1}, eph_kept_operator{{nullptr, 4}, {}, 1, 1},
-        eph_kept_operator{eph::to_abi(name), {}, 1, 1},
-        eph_kept_operator{eph::to_abi("Cast"), {"", ~uint64_t{0}}, 1, 1}}) {
+       {eph::make_kept_operator("", "", 1, 1),
+        eph_kept_operator{sizeof(eph_kept_operator), {nullptr, 4}, {}, 1, 1},
+        eph::make_kept_operator(name, "", 1, 1),
+        eph_kept_operator{
+            sizeof(eph_kept_operator), eph::to_abi("Cast"), {"", ~uint64_t{0}}, 1, 1}}) {
     const Status status = create({broken}).status();
     EXPECT_EQ(status.code(), StatusCode::kEpFail);
     EXPECT_THAT(status.message(),

@@ -25,7 +25,7 @@ struct FrameParts {
         memory(of),
         bindings(of, values, memory),
         outputs(of, values, memory, bindings),
-        runs(of, values, outputs, stop),
+        runs(of, values, memory, outputs, stop),
         dispatch(of, *create_states(of), {values, memory, outputs, runs, stop}) {
     EXPECT_THAT(memory.bind(nullptr), test::IsOk());
     outputs.place_all();

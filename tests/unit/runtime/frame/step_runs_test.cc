@@ -62,6 +62,14 @@ TEST_F(Callbacks, GiveScratchMemoryOfTheLane) {
   EXPECT_EQ(run().api->allocate_scratch(&run(), UINT64_MAX / 2), nullptr);
 }
 
+TEST_F(Callbacks, RefuseScratchMemoryOfDevicesThatThereAreNot) {
+  void* data = &error_;
+  EXPECT_EQ(run().api->allocate_in(&run(), 0, 64, &data, &error_), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(data, nullptr);
+  EXPECT_EQ(run().api->allocate_in(&run(), 1, 64, &data, &error_), EPH_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("no memory 1"), std::string::npos);
+}
+
 TEST_F(Callbacks, TellThatTheRunIsCancelled) {
   std::atomic<bool> cancelled{false};
   parts_.stop.begin_run({.cancelled = &cancelled});

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/cli/report/plan/critical_path.h"
+
 namespace ephost::cli::plan_map_test {
 namespace {
 
@@ -73,6 +75,47 @@ TEST(PlanMap, DrawsWorkspacesWithWhatIsKnownOfTheirInside) {
   EXPECT_EQ(map.steps[0].workspace, 100U);
   EXPECT_EQ(map.steps[0].weights, 7U);
   EXPECT_THAT(to_html("t", {&map, 1}), HasSubstr("\"insides\":[[0,3,40]]"));
+}
+
+// Steps 0 to 5: a copy in, two branches on two streams, of which the second one is longer, a copy
+// out that waits for both, and a step of the host that waits for that.
+std::vector<PlannedStep> branching() {
+  return {{.stream = "npu copy in"},
+          {.stream = "npu compute 0", .waits = {0}},
+          {.stream = "npu compute 1", .waits = {0}},
+          {.stream = "npu compute 1"},
+          {.stream = "npu copy out", .waits = {1, 3}},
+          {.host_waits = {4}}};
+}
+
+TEST(CriticalPath, IsTheLongestChainOfStreamsAndWaits) {
+  EXPECT_THAT(critical_path(branching()), ElementsAre(0, 2, 3, 4, 5));
+  const std::vector<double> seconds = {1, 5, 1, 1, 1, 1};
+  EXPECT_THAT(critical_path(branching(), seconds), ElementsAre(0, 1, 4, 5));
+}
+
+// What comes after a step of the host is enqueued once that has ended.
+TEST(CriticalPath, GoesThroughTheHostWhereItWaits) {
+  const std::vector<PlannedStep> steps = {
+      {.stream = "npu compute 0"}, {.host_waits = {0}}, {}, {.stream = "npu compute 1"}};
+  EXPECT_THAT(critical_path(steps), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(CriticalPath, IsEmptyWhereTheHostRunsAllSteps) {
+  EXPECT_THAT(critical_path(std::vector<PlannedStep>(3)), ::testing::IsEmpty());
+}
+
+TEST(PlanMap, HasALaneForEachStream) {
+  GraphPlan plan{.providers = {"Acme"}, .steps = branching()};
+  const MemoryMap map = map_of(plan);
+  EXPECT_THAT(map.streams,
+              ElementsAre("host", "npu copy in", "npu compute 0", "npu compute 1", "npu copy out"));
+  EXPECT_EQ(map.steps[3].lane, 3U);
+  EXPECT_EQ(map.steps[5].lane, 0U);
+  EXPECT_THAT(map.steps[4].waits, ElementsAre(1, 3));
+  EXPECT_FALSE(map.steps[1].is_critical);
+  EXPECT_TRUE(map.steps[2].is_critical);
+  EXPECT_THAT(to_html("t", {&map, 1}), HasSubstr("\"waits\":[[0,1],[0,2],[1,4],[3,4],[4,5]]"));
 }
 
 }  // namespace

@@ -96,6 +96,8 @@ TEST_F(OnnxConformance, HoldsInPlaceWhereAKernelAllowsIt) {
         kernel->info().may_inplace, kernel->info().may_inplace + kernel->info().may_inplace_count);
     shared.insert(shared.end(), kernel->info().aliases,
                   kernel->info().aliases + kernel->info().alias_count);
+    shared.insert(shared.end(), kernel->info().must_share,
+                  kernel->info().must_share + kernel->info().must_share_count);
     for (const eph_slot_pair pair : shared) {
       const auto& input = test.inputs.at(pair.input);
       const auto& output = test.expected.at(pair.output);

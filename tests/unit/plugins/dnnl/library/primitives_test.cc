@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "plugins/dnnl/library/descriptor.h"
 
@@ -123,6 +125,36 @@ TEST(Primitives, ComputeOneColumnOfOneChannel) {
       expect_sums_of_rows(
           {{1, 20, 6, 3}, type}, {{20, outputs, 1, 1, 3}, is_float ? Type::f32 : Type::s8},
           {{1, 20 * outputs, 6, 1}, is_float ? Type::f32 : Type::s32}, is_float ? 4 : 1);
+    }
+  }
+}
+
+// Of some numbers of channels, oneDNN divides by zero in layouts that it chooses itself.
+TEST(Primitives, ConvolutionsOfOneElementAreMadeOrRefused) {
+  using Type = dnnl::memory::data_type;
+  const dnnl::primitive_attr attributes;
+  for (const auto& [inputs, outputs] : std::vector<std::pair<int64_t, int64_t>>{
+           {256, 512}, {256, 1024}, {512, 1024}, {512, 2048}, {1024, 512}, {1024, 2048}}) {
+    for (const int64_t groups : {1, 2}) {
+      const Tensor x = {{1, groups * inputs, 4, 4}, Type::f32};
+      const Tensor y = {{1, groups * outputs, 4, 4}, Type::f32};
+      Tensor weights = {{outputs, inputs, 1, 1}, Type::f32};
+      if (groups > 1) weights.dims.insert(weights.dims.begin(), groups);
+      const auto describe = [&](const Descriptor& from, Type of_weights, const Descriptor& to) {
+        const Descriptor any = {weights.dims, of_weights, dnnl::memory::format_tag::any};
+        return describe_convolution({engine(), attributes}, {from, any, to, nullptr},
+                                    {{1, 1}, {0, 0}, {0, 0}, {0, 0}});
+      };
+      const std::string name = describe(x.any(), Type::f32, y.any()).impl_info_str();
+      EXPECT_EQ(name.find("ref"), name.npos) << name;
+      const auto last = [](const Tensor& tensor, Type type) {
+        return Descriptor(tensor.dims, type, dnnl::memory::format_tag::nhwc);
+      };
+      try {
+        (void)describe(last(x, Type::u8), Type::s8, last(y, Type::u8));
+      } catch (const dnnl::error& error) {
+        EXPECT_EQ(error.status, dnnl_unimplemented) << error.what();
+      }
     }
   }
 }

@@ -308,6 +308,36 @@ INSTANTIATE_TEST_SUITE_P(Shapes, IntegerConvolutions,
                                            ConvCase{{1, 8, 5}, {8, 1, 3}, 8, {1, 1}, {1}},
                                            ConvCase{{2, 400, 3}, {2, 200, 2}, 2, {0, 0}, {1}}));
 
+// Numbers of channels for which oneDNN 3.7 makes no convolution of its own choice.
+TEST(ConvInteger, OfOneElementAndManyChannels) {
+  constexpr int64_t kInputs = 512, kOutputs = 1024, kPixels = 4;
+  const Tensor x = random_integers<uint8_t>({1, kInputs, 2, 2}, 1, 0, 255);
+  const Tensor w = random_integers<int8_t>({kOutputs, kInputs, 1, 1}, 2, -128, 127);
+  std::vector<int32_t> sums;
+  std::vector<float> float_sums;
+  for (int64_t o = 0; o < kOutputs; ++o) {
+    for (int64_t pixel = 0; pixel < kPixels; ++pixel) {
+      int32_t sum = 0;
+      for (int64_t i = 0; i < kInputs; ++i) {
+        sum += static_cast<uint8_t>(x.bytes[static_cast<std::size_t>(i * kPixels + pixel)]) *
+               static_cast<int8_t>(w.bytes[static_cast<std::size_t>(o * kInputs + i)]);
+      }
+      sums.push_back(sum);
+      float_sums.push_back(static_cast<float>(sum));
+    }
+  }
+  EXPECT_THAT(run_node("ConvInteger", 10, {x, w}),
+              Gives(std::vector{tensor<int32_t>({1, kOutputs, 2, 2}, sums)}));
+  // Floats whose sums are exact.
+  std::vector<float> x_floats, w_floats;
+  for (const char byte : x.bytes) x_floats.push_back(static_cast<uint8_t>(byte));
+  for (const char byte : w.bytes) w_floats.push_back(static_cast<int8_t>(byte));
+  EXPECT_THAT(
+      run_node("Conv", 11,
+               {floats({1, kInputs, 2, 2}, x_floats), floats({kOutputs, kInputs, 1, 1}, w_floats)}),
+      Gives(std::vector{floats({1, kOutputs, 2, 2}, float_sums)}));
+}
+
 TEST(QLinearConv, ScalesEachOutputChannel) {
   const Tensor x = tensor<uint8_t>({1, 1, 1, 3}, {10, 20, 30});
   const Tensor w = tensor<int8_t>({2, 1, 1, 1}, {2, -4});
