@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -46,30 +47,20 @@ Status check_alignment(uint64_t alignment, std::string_view provider) {
                 provider, alignment, kMaxHostAlignment));
 }
 
-// Whether all pairs are of inputs and outputs of their own.
-Status check_must_share(std::span<const plan::SlotPair> pairs, std::string_view provider) {
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    for (size_t other = 0; other < i; ++other) {
-      if (pairs[i].input != pairs[other].input && pairs[i].output != pairs[other].output) continue;
-      return Status(
-          StatusCode::kEpFail,
-          formatted("{} lists input {} and output {} in must_share, and one of them again; "
-                    "report this to the plugin's vendor",
-                    provider, pairs[i].input, pairs[i].output));
-    }
+// The outputs of the pairs. EP_FAIL unless all pairs are of inputs and outputs of their own.
+Result<std::set<uint32_t>> outputs_of_pairs(std::span<const plan::SlotPair> pairs,
+                                            std::string_view provider) {
+  std::set<uint32_t> inputs;
+  std::set<uint32_t> outputs;
+  for (const auto& [input, output] : pairs) {
+    if (inputs.insert(input).second && outputs.insert(output).second) continue;
+    return Status(
+        StatusCode::kEpFail,
+        formatted("{} lists input {} and output {} in must_share, and one of them before; "
+                  "report this to the plugin's vendor",
+                  provider, input, output));
   }
-  return Status::ok_status();
-}
-
-// Removes what lets an output share memory in another way than must_share says.
-template <class Entry>
-void drop_shared(std::vector<Entry>& entries, size_t begin,
-                 std::span<const plan::SlotPair> must_share) {
-  const auto is_of_shared = [&](const Entry& entry) {
-    return std::ranges::find(must_share, entry.output, &plan::SlotPair::output) != must_share.end();
-  };
-  const auto first = entries.begin() + static_cast<std::ptrdiff_t>(begin);
-  entries.erase(std::remove_if(first, entries.end(), is_of_shared), entries.end());
+  return outputs;
 }
 
 Status check_memories(const ComputationMemory& memory, const Provider& provider) {
@@ -153,11 +144,15 @@ Status Computation::describe(Object& object) {
   std::vector<plan::SlotPair> must_share;
   EPHOST_RETURN_IF_ERROR(
       copy_pairs(info.must_share, info.must_share_count, site, "must_share", must_share));
-  EPHOST_RETURN_IF_ERROR(check_must_share(must_share, object.provider->name()));
+  EPHOST_ASSIGN_OR_RETURN(const std::set<uint32_t> shared,
+                          outputs_of_pairs(must_share, object.provider->name()));
+  // Without what would let such an output share memory in another way.
   const auto take = [&](const auto* entries, uint64_t count, std::string_view array, auto& list) {
     const size_t begin = list.size();
     Status status = copy_pairs(entries, count, site, array, list);
-    if (status.ok()) drop_shared(list, begin, must_share);
+    const auto is_shared = [&](const auto& entry) { return shared.contains(entry.output); };
+    const auto first = list.begin() + static_cast<std::ptrdiff_t>(begin);
+    list.erase(std::remove_if(first, list.end(), is_shared), list.end());
     return status;
   };
   EPHOST_RETURN_IF_ERROR(

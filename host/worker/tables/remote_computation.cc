@@ -1,5 +1,6 @@
 // The functions of computations.
 #include <memory>
+#include <set>
 
 #include "host/plugin/adopt.h"
 #include "host/worker/tables/remote_call.h"
@@ -13,12 +14,15 @@ RunFacts facts_of(const wire::Computation& made) {
   facts.workspace_bytes = made.info().workspace_bytes();
   facts.alignment = made.info().host_alignment();
   facts.workspace_is_remote = made.info().memory() != 0;
-  for (const wire::SlotPair& pair : made.info().aliases()) {
-    facts.aliases.emplace_back(pair.input(), pair.output());
-  }
-  for (const wire::SlotPart& part : made.info().output_parts()) {
-    facts.aliases.emplace_back(part.input(), part.output());
-  }
+  std::set<uint32_t> changed;  // where they are, whatever else is said of them
+  for (const wire::SlotPair& pair : made.info().must_share()) changed.insert(pair.output());
+  const auto add = [&](const auto& entry) {
+    if (!changed.contains(entry.output())) {
+      facts.aliases.emplace_back(entry.input(), entry.output());
+    }
+  };
+  for (const wire::SlotPair& pair : made.info().aliases()) add(pair);
+  for (const wire::SlotPart& part : made.info().output_parts()) add(part);
   return facts;
 }
 

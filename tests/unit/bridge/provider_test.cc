@@ -1,5 +1,6 @@
 #include "host/bridge/provider.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -212,6 +213,48 @@ TEST_F(ProviderTest, LeavesNothingBehindWhenCompilationFails) {
   EXPECT_EQ(computations.status().message(),
             "ObedientExecutionProvider failed compiling 2 partitions: out of registers");
   EXPECT_EQ(behaviour().alive, 0);
+}
+
+// What must share does so in no other way.
+TEST_F(ProviderTest, ReadsWhatAComputationChangesWhereItIs) {
+  static const eph_slot_pair kPairs[] = {{0, 0}, {1, 1}};
+  static const eph_slot_pair kMust[] = {{1, 0}};
+  static const eph_slot_part kParts[] = {{0, 0, 0}, {0, 1, 64}};
+  behaviour().describe = [](eph_computation_info& info) {
+    info.may_inplace = kPairs;
+    info.may_inplace_count = 2;
+    info.aliases = kPairs;
+    info.alias_count = 2;
+    info.output_parts = kParts;
+    info.output_part_count = 2;
+    info.must_share = kMust;
+    info.must_share_count = 1;
+  };
+  const auto kernel = provider_->create_kernel(view_, 0);
+  ASSERT_THAT(kernel, IsOk());
+  const plan::StepTraits traits = kernel->traits();
+  ASSERT_EQ(traits.may_inplace.size(), 2U);
+  EXPECT_EQ(traits.may_inplace[0].input, 1U);
+  EXPECT_EQ(traits.may_inplace[1].output, 0U);
+  ASSERT_EQ(traits.must_share.size(), 1U);
+  EXPECT_EQ(traits.must_share[0].input, 1U);
+  ASSERT_EQ(traits.aliases.size(), 1U);
+  EXPECT_EQ(traits.aliases[0].output, 1U);
+  ASSERT_EQ(traits.output_parts.size(), 1U);
+  EXPECT_EQ(traits.output_parts[0].output, 1U);
+
+  for (const eph_slot_pair again : {eph_slot_pair{1, 3}, eph_slot_pair{2, 0}}) {
+    static eph_slot_pair pairs[2];
+    pairs[0] = kMust[0];
+    pairs[1] = again;
+    behaviour().describe = [](eph_computation_info& info) {
+      info.must_share = pairs;
+      info.must_share_count = 2;
+    };
+    const Status status = provider_->create_kernel(view_, 0).status();
+    EXPECT_EQ(status.code(), StatusCode::kEpFail);
+    EXPECT_THAT(status.message(), ::testing::HasSubstr("in must_share, and one of them before"));
+  }
 }
 
 TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {

@@ -235,6 +235,24 @@ TEST(CheckAllocation, RefusesACopyIntoABufferThatIsStillRead) {
   EXPECT_FALSE(allocation_status(planned).ok());
 }
 
+// The application may bring one piece of memory for both ends.
+TEST(Sharing, KeepsApartWhatMustShareBetweenAGraphInputAndAGraphOutput) {
+  for (const bool must_share : {false, true}) {
+    for (const bool is_output : {false, true}) {
+      Planned planned = plan_graph(typed(chain().output(is_output ? "a" : "b").build()));
+      for (size_t i = 0; i < 2; ++i) planned.notes[i].location = kNpu;
+      if (must_share) planned.notes[0].must_share = {{0, 0}};
+      planned.place_copies(std::vector<Location>{{"npu", 0}});
+      planned.allocate();
+      expect_proved(planned);
+      const auto& values = planned.allocation.values;
+      const ValueId a = planned.id(is_output ? "a@npu" : "a");
+      const bool share = values[planned.id("x@npu")].reused == values[a].reused;
+      EXPECT_EQ(share, !must_share || !is_output);
+    }
+  }
+}
+
 TEST(MemoryPattern, AlignsEachBlockAsItsLocationWants) {
   Planned planned =
       placed(chain().node("Add", {"a", "b"}, {"c"}).output("c").build(), {kNpu, kCpu, kNpu});

@@ -33,6 +33,7 @@ struct StepNotes {
   std::vector<SlotLocation> output_locations;
   uint64_t host_alignment = kPartAlignment;
   std::vector<uint32_t> accepted;  // locations that serve as well
+  std::vector<SlotPair> must_share;
 };
 
 inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
@@ -40,7 +41,7 @@ inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
   for (const StepNotes& note : notes) {
     traits.push_back({note.may_inplace, note.aliases, note.workspace_bytes, note.location,
                       note.input_parts, note.output_parts, note.input_locations,
-                      note.output_locations, note.host_alignment});
+                      note.output_locations, note.host_alignment, note.must_share});
   }
   return traits;
 }
