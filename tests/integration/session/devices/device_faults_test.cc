@@ -62,7 +62,7 @@ TEST_F(DeviceFault, NamesTheValueWhereMemoryRunsOutInARun) {
     if (!value.is_constant()) value.type = float_type(graph::Shape{-1});
   }
   EXPECT_THAT(failure("allocate", "2", std::move(graph)),
-              AllOf(HasSubstr("giving memory to value \"x@device:dram\""),
+              AllOf(HasSubstr("for value \"x@device:dram\""),
                     HasSubstr("DeviceExecutionProvider failed allocating"),
                     HasSubstr("the device is full")));
   (void)report();
