@@ -159,9 +159,7 @@ constexpr std::array kEntries = {
                "steps of a device are captured and launched as one: auto or off", kOwn,
                &setters::capture},
     KnownEntry{"session.native_queue.PROVIDER", ConfigScope::kSession, kOrder, "a number", "none",
-               "a queue of the application on which the provider's computations are enqueued, as "
-               "the device's own interface names it, such as a cudaStream_t",
-               kOwn, nullptr},
+               "a queue of the application for computations, e.g. a cudaStream_t", kOwn, nullptr},
     KnownEntry{"session.execution_mode", ConfigScope::kSession, kThreads, "sequential or parallel",
                "sequential", "how steps run: sequential or parallel", kOwn,
                &setters::execution_mode},
