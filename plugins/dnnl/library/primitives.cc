@@ -46,6 +46,18 @@ dnnl::primitive_desc_base chosen(dnnl::primitive_desc description,
 
 #if DNNL_VERSION_MAJOR >= 3
 
+// Whether what one source has in each row of a concatenation is less than a word. oneDNN 3.7.2
+// aligns rows of bytes and half-words to words; in such a row it takes more bytes off than there
+// are, and writes until it meets memory that is not mapped. 2.6.3 copies them as they are.
+bool is_tiny(const Layout& source, int axis) {
+  constexpr dnnl::memory::dim kWord = 4;
+  const auto place = static_cast<std::size_t>(axis);
+  const auto size =
+      static_cast<dnnl::memory::dim>(dnnl::memory::data_type_size(source.get_data_type()));
+  const auto row = source.get_strides()[place] * source.get_dims()[place] * size;
+  return source.get_inner_nblks() == 0 && row > 0 && row < kWord;
+}
+
 using PoolingPrimitive = dnnl::pooling_forward;
 using SoftmaxPrimitive = dnnl::softmax_forward;
 
@@ -396,6 +408,9 @@ dnnl::primitive_desc_base describe_concat(const PrimitiveSettings& settings,
                                           const Layout& output) {
   require_first(settings);
 #if DNNL_VERSION_MAJOR >= 3
+  if (std::ranges::any_of(sources, [&](const Layout& source) { return is_tiny(source, axis); })) {
+    throw dnnl::error(dnnl_unimplemented, "rows of less than a word");
+  }
   return dnnl::concat::primitive_desc(settings.engine, output, axis, sources, settings.attributes);
 #else
   return dnnl::concat::primitive_desc(output, axis, sources, settings.engine, settings.attributes);

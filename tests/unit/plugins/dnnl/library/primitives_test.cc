@@ -159,6 +159,43 @@ TEST(Primitives, ConvolutionsOfOneElementAreMadeOrRefused) {
   }
 }
 
+// Of rows of less than a word, version 3.7.2 writes until it crashes.
+TEST(Primitives, ConcatenationsOfTinyRowsAreRightOrRefused) {
+  using Type = dnnl::memory::data_type;
+  constexpr int64_t kRows = 3, kOther = 5;
+  const dnnl::primitive_attr attributes;
+  const auto layout = [](int64_t length) {
+    return Descriptor({kRows, length}, Type::u8, dnnl::memory::format_tag::ab);
+  };
+  for (int64_t tiny = 0; tiny < 8; ++tiny) {
+    for (int64_t offset = 0; offset < 4; ++offset) {
+      dnnl::primitive_desc_base descriptor;
+      try {
+        descriptor = describe_concat({engine(), attributes}, {layout(tiny), layout(kOther)}, 1,
+                                     layout(tiny + kOther));
+      } catch (const dnnl::error& error) {
+        EXPECT_EQ(error.status, dnnl_unimplemented) << error.what();
+        EXPECT_TRUE(tiny > 0 && tiny < 4) << tiny;
+        continue;
+      }
+      std::vector<uint8_t> a(static_cast<std::size_t>(kRows * tiny) + 1, 1), b(kRows * kOther, 2);
+      std::vector<uint8_t> to(static_cast<std::size_t>(offset + kRows * (tiny + kOther)), 0);
+      std::vector<uint8_t> expected(static_cast<std::size_t>(offset), 0);
+      for (int64_t row = 0; row < kRows; ++row) {
+        expected.insert(expected.end(), static_cast<std::size_t>(tiny), 1);
+        expected.insert(expected.end(), kOther, 2);
+      }
+      dnnl::stream stream(engine());
+      dnnl::primitive(descriptor.get())
+          .execute(stream, {{DNNL_ARG_MULTIPLE_SRC, {layout(tiny), engine(), a.data()}},
+                            {DNNL_ARG_MULTIPLE_SRC + 1, {layout(kOther), engine(), b.data()}},
+                            {DNNL_ARG_DST, {layout(tiny + kOther), engine(), to.data() + offset}}});
+      stream.wait();
+      EXPECT_EQ(to, expected) << tiny << " " << offset;
+    }
+  }
+}
+
 // Made for a later machine, those crash when they are made or run.
 TEST(Primitives, WithPostOpsAreNotOfSse41UnlessTheMachineIs) {
   if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::sse41) {
