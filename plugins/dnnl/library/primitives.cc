@@ -58,6 +58,23 @@ bool is_tiny(const Layout& source, int axis) {
   return source.get_inner_nblks() == 0 && row > 0 && row < kWord;
 }
 
+// A row-major layout but for the axis, which comes first, so that a source is one block in it and
+// is reordered there. One dimension has no other layout.
+Layout with_outermost(const Layout& output, int axis) {
+  const dnnl::memory::dims dims = output.get_dims();
+  const auto place = static_cast<std::size_t>(axis);
+  if (dims.size() < 2) throw dnnl::error(dnnl_unimplemented, "rows of less than a word");
+  dnnl::memory::dims strides(dims.size());
+  dnnl::memory::dim next = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (i == place) continue;
+    strides[i] = next;
+    next *= dims[i];
+  }
+  strides[place] = next;
+  return {dims, output.get_data_type(), strides};
+}
+
 using PoolingPrimitive = dnnl::pooling_forward;
 using SoftmaxPrimitive = dnnl::softmax_forward;
 
@@ -408,10 +425,10 @@ dnnl::primitive_desc_base describe_concat(const PrimitiveSettings& settings,
                                           const Layout& output) {
   require_first(settings);
 #if DNNL_VERSION_MAJOR >= 3
-  if (std::ranges::any_of(sources, [&](const Layout& source) { return is_tiny(source, axis); })) {
-    throw dnnl::error(dnnl_unimplemented, "rows of less than a word");
-  }
-  return dnnl::concat::primitive_desc(settings.engine, output, axis, sources, settings.attributes);
+  const bool has_tiny =
+      std::ranges::any_of(sources, [&](const Layout& source) { return is_tiny(source, axis); });
+  const Layout to = has_tiny ? with_outermost(output, axis) : output;
+  return dnnl::concat::primitive_desc(settings.engine, to, axis, sources, settings.attributes);
 #else
   return dnnl::concat::primitive_desc(output, axis, sources, settings.engine, settings.attributes);
 #endif
