@@ -64,28 +64,28 @@ Result<std::set<uint32_t>> outputs_of_pairs(std::span<const plan::SlotPair> pair
 }
 
 Status check_memories(const ComputationMemory& memory, const Provider& provider) {
-  uint32_t greatest = memory.memory;
-  for (const SlotMemory& slot : memory.inputs) greatest = std::max(greatest, slot.memory);
-  for (const SlotMemory& slot : memory.outputs) greatest = std::max(greatest, slot.memory);
-  for (const uint32_t accepted : memory.accepted) greatest = std::max(greatest, accepted);
-  const auto is_staging = [&](uint32_t number) {
-    return number != kHostMemory && provider.memories()[number - 1].info().is_staging;
-  };
-  if (greatest <= provider.memories().size()) {
-    bool names_staging = is_staging(memory.memory);
-    for (const SlotMemory& slot : memory.inputs) names_staging |= is_staging(slot.memory);
-    for (const SlotMemory& slot : memory.outputs) names_staging |= is_staging(slot.memory);
-    for (const uint32_t accepted : memory.accepted) names_staging |= is_staging(accepted);
-    if (!names_staging) return Status::ok_status();
-    return Status(StatusCode::kEpFail,
-                  formatted("{} puts values of a computation into a memory for staging, which is "
-                            "host memory, 0; report this to the plugin's vendor",
-                            provider.name()));
+  std::vector<uint32_t> named = memory.accepted;
+  named.push_back(memory.memory);
+  for (const auto* slots : {&memory.inputs, &memory.outputs}) {
+    for (const SlotMemory& slot : *slots) named.push_back(slot.memory);
   }
-  return Status(StatusCode::kEpFail,
-                formatted("{} puts values of a computation into memory {}, which does not exist; "
-                          "report this to the plugin's vendor",
-                          provider.name(), greatest));
+  for (const uint32_t number : named) {
+    if (number == kHostMemory) continue;
+    if (number > provider.memories().size()) {
+      return Status(
+          StatusCode::kEpFail,
+          formatted("{} puts values of a computation into memory {}, which does not exist; "
+                    "report this to the plugin's vendor",
+                    provider.name(), number));
+    }
+    if (provider.memories()[number - 1].info().is_staging) {
+      return Status(StatusCode::kEpFail,
+                    formatted("{} puts values of a computation into a memory for staging, which is "
+                              "host memory, 0; report this to the plugin's vendor",
+                              provider.name()));
+    }
+  }
+  return Status::ok_status();
 }
 
 }  // namespace

@@ -127,10 +127,10 @@ class SingleRun : public eph_run {
                          input_slots_[input] != nullptr && output_slots_[output] != nullptr;
       if (!exist) continue;
       const eph_value& from = *input_slots_[input];
-      if (from.element_type == EPH_ELEMENT_STRING) continue;
+      if (from.kind != EPH_KIND_TENSOR || from.element_type == EPH_ELEMENT_STRING) continue;
       EPHOST_RETURN_IF_ERROR(
           allocate(output, static_cast<ElementType>(from.element_type), {from.shape, from.rank}));
-      std::memcpy(outputs_[output].data, from.data, from.byte_size);
+      if (from.byte_size > 0) std::memcpy(outputs_[output].data, from.data, from.byte_size);
       eph_value& shared = shared_inputs_.emplace_back(from);
       shared.data = outputs_[output].data;
       input_slots_[input] = &shared;
@@ -248,7 +248,7 @@ class SingleRun : public eph_run {
                              eph_error* error) noexcept {
     *out = nullptr;
     return bridge::report(error, StatusCode::kInvalidArgument,
-                          formatted("there is no memory {}", memory));
+                          formatted("the provider has no memory {} on a device", memory));
   }
 
   static constexpr eph_run_api kApi = {sizeof(eph_run_api), &allocate_output, &set_string,

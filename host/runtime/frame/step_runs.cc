@@ -201,9 +201,10 @@ Result<std::byte*> StepRuns::take_scratch(const StepRun& run, uint32_t memory, u
     return Status(StatusCode::kInvalidArgument,
                   formatted("the provider has no memory {} on a device", memory));
   }
-  if (size == 0)
+  if (size == 0) {
     return Status(StatusCode::kInvalidArgument,
                   "scratch memory of 0 bytes was asked for; ask for at least 1");
+  }
   EPHOST_ASSIGN_OR_RETURN(const DeviceScratch taken, memory_.take_scratch(*location, size, step));
   run.lane->device_scratch.push_back(taken);
   return taken.data;

@@ -59,11 +59,15 @@ bool is_tiny(const Layout& source, int axis) {
 }
 
 // A row-major layout but for the axis, which comes first, so that a source is one block in it and
-// is reordered there. One dimension has no other layout.
+// is reordered there. Throws dnnl::error (unimplemented) where that is not to be chosen: for one
+// dimension, which has no other layout, and for an output whose layout is given.
 Layout with_outermost(const Layout& output, int axis) {
   const dnnl::memory::dims dims = output.get_dims();
   const auto place = static_cast<std::size_t>(axis);
-  if (dims.size() < 2) throw dnnl::error(dnnl_unimplemented, "rows of less than a word");
+  const bool is_free = output.get_format_kind() == dnnl::memory::format_kind::any;
+  if (dims.size() < 2 || !is_free) {
+    throw dnnl::error(dnnl_unimplemented, "rows of less than a word");
+  }
   dnnl::memory::dims strides(dims.size());
   dnnl::memory::dim next = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {

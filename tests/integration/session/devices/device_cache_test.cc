@@ -226,19 +226,8 @@ TEST_F(DeviceQueues, MayBeTheApplications) {
 
 // What is enqueued and has not begun is not done once the run is over.
 TEST_F(DeviceQueues, AreAbandonedByRunsThatEndEarly) {
-  GraphBuilder builder;
-  builder.input("x", float_type(graph::Shape{4}));
-  std::string last = "x";
-  for (int i = 0; i < 100; ++i) {
-    const std::string next = "v" + std::to_string(i);
-    builder.node("Neg", {last}, {next});
-    last = next;
-  }
-  builder.output(last);
   {
-    auto session =
-        create(write(test::with_type(builder.build(), last, float_type(graph::Shape{4}))),
-               on_device({{"kernel_us", "20000"}}));
+    auto session = create(write(test::negations(100)), on_device({{"kernel_us", "20000"}}));
     ASSERT_THAT(session, IsOk());
     RunOptions options;
     options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);

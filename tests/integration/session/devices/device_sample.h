@@ -135,6 +135,21 @@ inline graph::Graph alternating() {
   for (size_t i = 0; i < names.size(); ++i) graph.nodes[i].name = names[i];
   return graph;
 }
+
+// `count` times -x, one after the other.
+inline graph::Graph negations(int count) {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{4}));
+  std::string last = "x";
+  for (int i = 0; i < count; ++i) {
+    const std::string next = "v" + std::to_string(i);
+    builder.node("Neg", {last}, {next});
+    last = next;
+  }
+  builder.output(last);
+  return with_type(builder.build(), last, float_type(graph::Shape{4}));
+}
+
 inline const std::vector<float> kX = {1, -5, 2, -1};
 inline const std::vector<float> kAlternating = {-2, 0, -15, -12};
 

@@ -227,16 +227,7 @@ TEST_P(Streams, CaptureWhatKeepsItsPlace) {
 
 // More steps than are enqueued at once.
 TEST_P(Streams, EnqueueAnyNumberOfSteps) {
-  GraphBuilder builder;
-  builder.input("x", float_type(graph::Shape{4}));
-  std::string last = "x";
-  for (int i = 0; i < 2000; ++i) {
-    const std::string next = "v" + std::to_string(i);
-    builder.node("Neg", {last}, {next});
-    last = next;
-  }
-  builder.output(last);
-  Session session = session_of(test::with_type(builder.build(), last, float_type(graph::Shape{4})));
+  Session session = session_of(test::negations(2000));
   EXPECT_EQ(run(session, kX), kX);
 }
 

@@ -231,5 +231,24 @@ TEST_F(DeviceTest, PutsComputationsWhereTheySayAndRefusesPlacesThatDoNotExist) {
               HasSubstr("memory 3, which does not exist"));
 }
 
+TEST_F(DeviceTest, RefusesComputationsInMemoryForStaging) {
+  plugin().memories[1].flags = EPH_MEMORY_STAGING;
+  const auto provider = create({"one"});
+  ASSERT_THAT(provider, IsOk());
+  const eph_slot_memory slots[] = {{0, 1}, {1, 2}};
+  const auto expect_refused = [&] {
+    EXPECT_THAT(refusal(make_kernel(**provider).status()), HasSubstr("a memory for staging"));
+    plugin().places = {};
+  };
+  plugin().places.memory = 2;
+  expect_refused();
+  plugin().places.input_memories = slots;
+  plugin().places.input_memory_count = 2;
+  expect_refused();
+  plugin().places.accepts = 0b100;
+  expect_refused();
+  EXPECT_THAT(make_kernel(**provider), IsOk());
+}
+
 }  // namespace
 }  // namespace ephost::bridge::device_test
