@@ -22,7 +22,7 @@ parts=("$@")
 run_tests() {
   cmake --preset "$1"
   cmake --build --preset "$1"
-  scripts/run_ctest.sh "${2:-$1}" --build-config long
+  EPHOST_LONG_RUN=1 scripts/run_ctest.sh "${2:-$1}" --build-config long
 }
 
 run_part() {

@@ -76,6 +76,66 @@ ephost_status* create_tensor_in(const ephost_memory_info* memory, int32_t elemen
   });
 }
 
+// INVALID_ARGUMENT for memory of the host.
+Result<bridge::DeviceMemory> device_memory_of(const ephost_memory_info* memory) {
+  EPHOST_ASSIGN_OR_RETURN(const auto device, memory_of(memory));
+  if (device) return *device;
+  return Status(StatusCode::kInvalidArgument,
+                "host memory has no handles of others; share it as create_tensor_with_data does");
+}
+
+eph_external to_abi(const ephost_external* given) {
+  const ephost_external external = adopt_record(given);
+  return {sizeof(eph_external), external.kind, 0, external.handle, external.offset, external.size};
+}
+
+ephost_status* import_tensor(const ephost_memory_info* memory, const ephost_external* from,
+                             int32_t element_type, const int64_t* shape, uint64_t rank,
+                             void (*release)(void* context), void* context,
+                             ephost_value** out_value) {
+  return create("importing a tensor", out_value, [&]() -> Result<runtime::Value> {
+    EPHOST_RETURN_IF_ERROR(check_record(from, "ephost_external"));
+    EPHOST_ASSIGN_OR_RETURN(const bridge::DeviceMemory device, device_memory_of(memory));
+    // Calls nothing unless the tensor is made.
+    const auto owner = std::make_shared<bool>(false);
+    std::shared_ptr<void> kept(context, [release, owner](void* given) {
+      if (*owner && release != nullptr) release(given);
+    });
+    EPHOST_ASSIGN_OR_RETURN(
+        runtime::Value value,
+        runtime::import_on(device, to_abi(from), static_cast<ElementType>(element_type),
+                           shape_of(shape, rank), std::move(kept)));
+    *owner = true;
+    return value;
+  });
+}
+
+ephost_status* export_tensor(const ephost_value* value, int32_t kind,
+                             ephost_external* out_external) {
+  return guarded("exporting a tensor", [&]() -> Status {
+    EPHOST_RETURN_IF_ERROR(check_record(out_external, "ephost_external"));
+    EPHOST_ASSIGN_OR_RETURN(const eph_external made, runtime::export_from(value->value, kind));
+    const ephost_external record = {
+        .struct_size = std::min<uint64_t>(out_external->struct_size, sizeof(record)),
+        .kind = made.kind,
+        .reserved = 0,
+        .handle = made.handle,
+        .offset = made.offset,
+        .size = made.size,
+    };
+    copy_covered(record, *out_external);
+    return {};
+  });
+}
+
+ephost_status* wait_for(const ephost_memory_info* memory, const ephost_external* fence) {
+  return guarded("waiting for a fence", [&]() -> Status {
+    EPHOST_RETURN_IF_ERROR(check_record(fence, "ephost_external"));
+    EPHOST_ASSIGN_OR_RETURN(const bridge::DeviceMemory device, device_memory_of(memory));
+    return device.device->wait_for(to_abi(fence));
+  });
+}
+
 ephost_status* create_string_tensor(const int64_t* shape, uint64_t rank,
                                     const ephost_string* strings, uint64_t count,
                                     ephost_value** out_value) {
@@ -215,7 +275,8 @@ class MemoryRecords {
 };
 
 const ephost_memory_info* memory_info(const ephost_value* value) {
-  static const ephost_memory_info host = {sizeof(host), "Cpu", "cpu", 0, EPHOST_MEMORY_DEFAULT};
+  static const ephost_memory_info host = {sizeof(host),          "Cpu", "cpu", 0,
+                                          EPHOST_MEMORY_DEFAULT, 0,     0};
   const bridge::DeviceMemory* const memory = value->value.memory();
   if (memory == nullptr) return &host;
   try {
@@ -270,6 +331,9 @@ const ephost_value_api kValueApi = {
     create_tensor,
     create_tensor_with_data,
     create_tensor_in,
+    import_tensor,
+    export_tensor,
+    wait_for,
     create_string_tensor,
     create_sequence,
     create_map,

@@ -21,9 +21,11 @@ using Choices = std::vector<uint32_t>;
 
 class LocationChooser {
  public:
-  LocationChooser(const Graph& graph, const ExecutionPlan& plan, std::vector<StepLocations>& steps)
+  LocationChooser(const Graph& graph, const ExecutionPlan& plan,
+                  std::span<const Location> locations, std::vector<StepLocations>& steps)
       : graph_(graph),
         plan_(plan),
+        locations_(locations),
         steps_(steps),
         home_(graph.values.size(), kHostLocation),
         needs_(graph.values.size()) {}
@@ -38,9 +40,15 @@ class LocationChooser {
   // The locations that serve for an input, the one that it gets by default first.
   [[nodiscard]] Choices choices_of(size_t step, uint32_t slot, ValueId id) const {
     const StepLocations& where = steps_[step];
-    Choices choices = {location_of(graph_.values[id].type, where.location, where.inputs, slot)};
-    if (may_move(graph_, id) && !is_listed(where.inputs, slot)) {
-      choices.insert(choices.end(), where.accepted.begin(), where.accepted.end());
+    const uint32_t wanted = location_of(graph_.values[id].type, where.location, where.inputs, slot);
+    Choices choices = {wanted};
+    if (!may_move(graph_, id)) return choices;
+    if (!is_listed(where.inputs, slot)) {
+      choices.insert(choices.end(), where.accepted_inputs.begin(), where.accepted_inputs.end());
+    }
+    if (where.is_served && wanted != kHostLocation) {
+      const std::vector<uint32_t>& others = locations_[wanted - 1].served_by;
+      choices.insert(choices.end(), others.begin(), others.end());
     }
     return choices;
   }
@@ -78,7 +86,7 @@ class LocationChooser {
       if (may_move(graph_, id) && !is_listed(where.outputs, slot)) {
         size_t fewest = copies_from(best, id);
         const uint32_t given = best;
-        for (const uint32_t accepted : where.accepted) {
+        for (const uint32_t accepted : where.accepted_outputs) {
           const size_t copies = copies_from(accepted, id);
           if (copies >= fewest) continue;
           fewest = copies;
@@ -99,12 +107,15 @@ class LocationChooser {
       const Choices choices = choices_of(step, slot, id);
       const bool saves =
           home_[id] != choices.front() && std::ranges::find(choices, home_[id]) != choices.end();
-      if (saves) where.inputs.push_back({slot, home_[id]});
+      if (!saves) continue;
+      std::erase_if(where.inputs, [&](const SlotLocation& listed) { return listed.slot == slot; });
+      where.inputs.push_back({slot, home_[id]});
     }
   }
 
   const Graph& graph_;
   const ExecutionPlan& plan_;
+  std::span<const Location> locations_;
   std::vector<StepLocations>& steps_;
   std::vector<uint32_t> home_;               // by value: where it is produced
   std::vector<std::vector<Choices>> needs_;  // by value: of each of its readers
@@ -113,10 +124,13 @@ class LocationChooser {
 }  // namespace
 
 void use_accepted_locations(const Graph& graph, const ExecutionPlan& plan,
+                            std::span<const Location> locations,
                             std::vector<StepLocations>& steps) {
-  const auto accepts_any = [](const StepLocations& step) { return !step.accepted.empty(); };
+  const auto accepts_any = [](const StepLocations& step) {
+    return step.is_served || !step.accepted_inputs.empty() || !step.accepted_outputs.empty();
+  };
   if (std::ranges::none_of(steps, accepts_any)) return;
-  LocationChooser(graph, plan, steps).run();
+  LocationChooser(graph, plan, locations, steps).run();
 }
 
 }  // namespace ephost::plan

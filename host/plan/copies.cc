@@ -88,8 +88,10 @@ class CopyPlacer {
     if (passes_through_host(id, location)) needs_.insert({id, kHostLocation});
   }
   [[nodiscard]] bool passes_through_host(ValueId id, uint32_t location) const {
-    return location != kHostLocation && home_[id] != kHostLocation &&
-           owner(location) != owner(home_[id]);
+    if (location == kHostLocation || home_[id] == kHostLocation) return false;
+    const uint32_t peers = locations_[location - 1].peers;
+    return owner(location) != owner(home_[id]) &&
+           (peers == 0 || peers != locations_[home_[id] - 1].peers);
   }
 
   void name_values() {

@@ -26,7 +26,10 @@ inline constexpr std::string_view kCopyOperator = "Memcpy";
 
 struct Location {
   std::string name;    // for messages
-  uint32_t owner = 0;  // direct copies are possible only between locations of one owner
+  uint32_t owner = 0;  // direct copies are possible between locations of one owner
+  uint32_t peers = 0;  // and between those with the same number here; 0: no others
+  // The other locations in which values serve for steps that want them here.
+  std::vector<uint32_t> served_by = {};
 };
 
 // Owns what StepTraits borrow.
@@ -34,14 +37,18 @@ struct StepLocations {
   uint32_t location = kHostLocation;
   std::vector<SlotLocation> inputs;
   std::vector<SlotLocation> outputs;
-  std::vector<uint32_t> accepted;  // that serve as well for slots that are not listed
+  // Locations that serve as well for inputs and outputs that are not listed.
+  std::vector<uint32_t> accepted_inputs = {};
+  std::vector<uint32_t> accepted_outputs = {};
+  // Whether inputs may lie wherever `served_by` of the location that they are wanted in says.
+  bool is_served = false;
 };
 
-// Lists slots in accepted locations, where that saves copies: an output in the one that leaves the
-// fewest copies to its readers, and an input where its value is produced. To be called before
-// place_copies, with one entry in `steps` for each step of `plan`.
+// Lists slots in locations that serve as well, where that saves copies: an output in the one that
+// leaves the fewest copies to its readers, and an input where its value is produced. To be called
+// before place_copies, with one entry in `steps` for each step of `plan`.
 void use_accepted_locations(const Graph& graph, const ExecutionPlan& plan,
-                            std::vector<StepLocations>& steps);
+                            std::span<const Location> locations, std::vector<StepLocations>& steps);
 
 struct CopyTargets {
   Graph& graph;
@@ -52,7 +59,8 @@ struct CopyTargets {
 
 // Inserts copies where they are needed: one for each value and location, shared by all its readers
 // there, directly before the first reader, or after the step that produces a graph output outside
-// host memory. Between locations of different owners a value passes through host memory. Graph
+// host memory. Between locations of different owners that are not peers a value passes through host
+// memory. Graph
 // inputs and outputs, values that bodies read, and values that are not numeric tensors are in host
 // memory. A constant needs no step: a second value has the same initializer and the other location.
 //

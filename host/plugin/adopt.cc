@@ -142,6 +142,9 @@ Result<eph_device_api> adopt_devices(const void* given, const CallSite& from) {
     if (kIsOfCaptures<Member>) check_with(devices.begin_capture != nullptr, "begin_capture");
   });
   EPHOST_RETURN_IF_ERROR(status);
+  EPHOST_RETURN_IF_ERROR(check_pair(devices.import_memory != nullptr, "import_memory",
+                                    devices.release_import != nullptr, "release_import", from,
+                                    RecordLayout<eph_device_api>::kName));
   return devices;
 }
 

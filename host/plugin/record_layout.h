@@ -126,7 +126,8 @@ EPHOST_LAYOUT(eph_device, "eph_device",
   OPTIONAL(device_id), OPTIONAL(metadata), OPTIONAL(metadata_count))
 EPHOST_LAYOUT(eph_memory_info, "eph_memory_info",
   COVERED(name), OPTIONAL(alignment), OPTIONAL(tail_padding), OPTIONAL(page_size),
-  OPTIONAL(flags), OPTIONAL(reserved))
+  OPTIONAL(flags), OPTIONAL(reserved), OPTIONAL(domain), OPTIONAL(peers), OPTIONAL(imports), OPTIONAL(exports),
+  OPTIONAL(dlpack_type), OPTIONAL(dlpack_id))
 EPHOST_LAYOUT(eph_kept_operator, "eph_kept_operator",
   COVERED(op_type), COVERED(domain), COVERED(since_version), COVERED(until_version))
 EPHOST_LAYOUT(eph_event, "eph_event",

@@ -124,7 +124,11 @@ EPHOST_SLOTS(eph_device_api, EPH_EXT_DEVICE, 0,
   S(end_capture, kOptional, kOwner, "stream out_capture"),
   S(launch, kOptional, kOwner, "stream capture step"),
   S(destroy_capture, kOptional, kAny, "capture"),
-  S(abandon, kOptional, kAny, "stream"))
+  S(abandon, kOptional, kAny, "stream"),
+  S(import_memory, kOptional, kAny, "memory from out_data"),
+  S(release_import, kOptional, kAny, "memory data"),
+  S(export_memory, kOptional, kAny, "memory data kind out_handle out_offset"),
+  S(wait_external, kOptional, kOwner, "stream fence"))
 EPHOST_SLOTS(eph_run_provider_api, EPH_EXT_RUN, 0,
   S(begin_run, kOptional, kAny, "config"),
   S(end_run, kOptional, kAny, "run_id code"),
@@ -273,10 +277,11 @@ inline constexpr bool kIsOfStreams =
 template <auto Member>
 inline constexpr bool kIsOfCaptures =
     kIsBetween<Member, &eph_device_api::begin_capture, &eph_device_api::destroy_capture>;
-// Whether it is about work that is enqueued, which is for plugins in the host's process.
+// Whether it is about work that is enqueued, or about memory of others, which is for plugins in the
+// host's process.
 template <auto Member>
-inline constexpr bool kIsOfQueues =
-    kIsBetween<Member, &eph_device_api::create_stream, &eph_device_api::abandon>;
+inline constexpr bool kIsOfThisProcess =
+    kIsBetween<Member, &eph_device_api::create_stream, &eph_device_api::wait_external>;
 
 template <auto Member, auto Other>
 inline constexpr bool kIsSame = false;

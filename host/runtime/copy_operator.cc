@@ -65,11 +65,12 @@ std::unique_ptr<HostOperator> make_copy(const graph::Graph& graph, const graph::
                                         std::span<const DeviceLocation> devices) {
   const uint32_t from = allocation.values[node.inputs[0]].location;
   const uint32_t to = allocation.values[node.outputs[0]].location;
-  const auto memory = [&](uint32_t location) {
-    return location == plan::kHostLocation ? bridge::kHostMemory
-                                           : devices[location - 1].memory.number;
-  };
   const DeviceLocation& device = devices[(to == plan::kHostLocation ? from : to) - 1];
+  const auto memory = [&](uint32_t location) {
+    if (location == plan::kHostLocation) return bridge::kHostMemory;
+    const bridge::DeviceMemory& there = devices[location - 1].memory;
+    return there.device == device.memory.device ? there.number : bridge::kPeerMemory;
+  };
   return std::make_unique<Copy>(device.memory.device, memory(from), memory(to),
                                 "value " + quote(graph.values[node.inputs[0]].name));
 }

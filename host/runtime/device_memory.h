@@ -1,5 +1,5 @@
-// Device memory of programs and frames: constants, which are copied once, and blocks for
-// intermediate values. Only the provider reads or writes it.
+// Memory of devices for frames: blocks for intermediate values. Only the provider reads or writes
+// it.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -8,14 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "host/bridge/extensions/device.h"
-#include "host/graph/graph.h"
-#include "host/plan/allocation_plan.h"
 #include "host/runtime/memory_pool.h"
 
 namespace ephost::runtime {
@@ -24,22 +19,6 @@ namespace ephost::runtime {
 struct DeviceLocation {
   bridge::DeviceMemory memory;
   uint32_t number = 0;  // by which the provider knows it
-};
-
-// The constants of a graph that its steps read from device memory.
-class DeviceConstants {
- public:
-  // Copies them. A provider's failure is passed on with the name of the value.
-  static Result<DeviceConstants> create(const graph::Graph& graph,
-                                        const plan::AllocationPlan& allocation,
-                                        std::span<const DeviceLocation> devices);
-
-  // The address of each, by value id.
-  [[nodiscard]] const std::map<graph::ValueId, std::byte*>& data() const { return data_; }
-
- private:
-  std::vector<bridge::DeviceBlock> blocks_;  // one for each location
-  std::map<graph::ValueId, std::byte*> data_;
 };
 
 // The memory of a frame in one location. Not thread-safe.

@@ -153,6 +153,18 @@ std::optional<uint32_t> Program::location_of(const bridge::Provider& provider,
   return std::nullopt;
 }
 
+uint32_t Program::memory_at(uint32_t location, const bridge::Provider& reader) const {
+  if (location == plan::kHostLocation) return bridge::kHostMemory;
+  const bridge::DeviceMemory& there = parts_.devices[location - 1].memory;
+  const std::span<const bridge::DeviceMemory> own = reader.memories();
+  auto found = std::ranges::find(own, there);
+  if (found == own.end()) {
+    found = std::ranges::find_if(
+        own, [&](const auto& memory) { return memory.info().is_served_by(there.info()); });
+  }
+  return found == own.end() ? bridge::kHostMemory : static_cast<uint32_t>(found - own.begin()) + 1;
+}
+
 void Program::forget_patterns() const {
   patterns_.clear();
   for (const std::unique_ptr<HostOperator>& one : parts_.host_operators) {

@@ -19,6 +19,7 @@
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
 #include "host/plan/step_dependencies.h"
+#include "host/runtime/device_constants.h"
 #include "host/runtime/device_ends.h"
 #include "host/runtime/device_memory.h"
 #include "host/runtime/host_operator.h"
@@ -159,7 +160,10 @@ class Program {
   // The location of a provider's memory, by the provider's number; nothing if it has none.
   [[nodiscard]] std::optional<uint32_t> location_of(const bridge::Provider& provider,
                                                     uint32_t memory) const;
-  // The provider's number for the memory of a location.
+  // What the provider calls the memory of a location that it takes values in: one of its own
+  // memories, or host memory.
+  [[nodiscard]] uint32_t memory_at(uint32_t location, const bridge::Provider& reader) const;
+  // What the provider whose location it is calls it.
   [[nodiscard]] uint32_t memory_at(uint32_t location) const {
     return location == plan::kHostLocation ? bridge::kHostMemory
                                            : parts_.devices[location - 1].number;

@@ -63,9 +63,28 @@ class Devices(PackageTest):
         for found in (self.session.get_input_memory_infos()[0], self.session.get_output_memory_infos()[0]):
             self.assertEqual((found.name, found.device_type, found.device_id), ("streams.dram", "npu", 0))
 
+    def test_are_shared_by_dlpack(self):
+        value = ort.OrtValue.ortvalue_from_numpy(X, "npu", 0)
+        self.assertEqual(value.__dlpack_device__(), (12, 0))
+        shared = ort.OrtValue.from_dlpack(value)
+        self.assertEqual((shared.device_name(), shared.data_ptr()), ("npu", value.data_ptr()))
+        value.update_inplace(X + 5)
+        del value
+        np.testing.assert_array_equal(shared.numpy(), X + 5)
+        np.testing.assert_array_equal(self.session.run(None, {"x": shared})[0], 2 * (X + 5))
+        copy = ort.OrtValue.from_dlpack(shared.__dlpack__(copy=True))
+        self.assertNotEqual(copy.data_ptr(), shared.data_ptr())
+        np.testing.assert_array_equal(copy.numpy(), X + 5)
+        on_host = ort.OrtValue.from_dlpack(shared.__dlpack__(dl_device=(1, 0)))
+        self.assertEqual(on_host.device_name(), "cpu")
+        self.assertRaises(BufferError, shared.__dlpack__, dl_device=(1, 0), copy=False)
+        self.assertRaises(BufferError, shared.__dlpack__, dl_device=(2, 0))
+        capsule = shared.to_dlpack()
+        ort.OrtValue.from_dlpack(capsule)
+        self.refusal(ort.InvalidArgument, ort.OrtValue.from_dlpack, capsule)
+
     def test_are_no_memory_of_the_program(self):
         value = ort.OrtValue.ortvalue_from_numpy(X, "npu", 0)
-        self.refusal(ort.InvalidArgument, value.to_dlpack)
         binding = self.session.io_binding()
         self.refusal(ort.InvalidArgument, binding.bind_input, "x", "npu", 0, np.float32, (4,), value.data_ptr())
         self.refusal(ort.InvalidArgument, binding.bind_output, "y", "npu", 1)

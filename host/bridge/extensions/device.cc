@@ -1,6 +1,7 @@
 #include "host/bridge/extensions/device.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -67,6 +68,18 @@ constexpr size_t kMaxMemoryName = 256;
 Status broken_device(std::string_view owner, const std::string& what) {
   return Status(StatusCode::kEpFail,
                 formatted("{} {}; report this to the plugin's vendor", owner, what));
+}
+
+std::string external_name(int32_t kind) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "an address of the device", "an address of the host", "a dma-buf",
+      "a file descriptor",        "a queue of the device",  "a sync file"};
+  if (kind >= 0 && static_cast<size_t>(kind) < kNames.size()) return std::string(kNames[kind]);
+  return formatted("a handle of kind {}", kind);
+}
+
+bool has_kind(uint32_t kinds, int32_t kind) {
+  return kind >= 0 && kind < 32 && (kinds >> kind & 1) != 0;
 }
 
 // The devices of this process. A reference to a device keeps its entry.
@@ -193,9 +206,24 @@ Status Device::list_memories() {
   for (const auto& [given, record] : list) {
     EPHOST_ASSIGN_OR_RETURN(const std::string_view name,
                             plugin::adopt_text(given.name, kMaxMemoryName, site, "name"));
-    const MemoryInfo memory = {std::string(name), std::max(given.alignment, kMinAlignment),
-                               given.tail_padding, std::max<uint64_t>(given.page_size, 1),
-                               (given.flags & EPH_MEMORY_STAGING) != 0};
+    EPHOST_ASSIGN_OR_RETURN(const std::string_view domain,
+                            plugin::adopt_text(given.domain, kMaxMemoryName, site, "domain"));
+    EPHOST_ASSIGN_OR_RETURN(const std::string_view peers,
+                            plugin::adopt_text(given.peers, kMaxMemoryName, site, "peers"));
+    const auto has = [&flags = given.flags](uint32_t flag) { return (flags & flag) != 0; };
+    const MemoryInfo memory = {.name = std::string(name),
+                               .alignment = std::max(given.alignment, kMinAlignment),
+                               .tail_padding = given.tail_padding,
+                               .page_size = std::max<uint64_t>(given.page_size, 1),
+                               .is_staging = has(EPH_MEMORY_STAGING),
+                               .is_host_readable = has(EPH_MEMORY_HOST_READABLE),
+                               .is_host_writable = has(EPH_MEMORY_HOST_WRITABLE),
+                               .domain = std::string(domain),
+                               .peers = std::string(peers),
+                               .imports = given.imports,
+                               .exports = given.exports,
+                               .dlpack_type = given.dlpack_type,
+                               .dlpack_id = given.dlpack_id};
     const auto refuse = [&](std::string_view field, uint64_t value, const std::string& rule) {
       return broken_device(provider_name(),
                            formatted("reports {} {} for its memory {}; it must be {}", field, value,
@@ -218,7 +246,8 @@ Status Device::list_memories() {
 }
 
 std::string Device::name_of(uint32_t memory) const {
-  return memory == kHostMemory ? "host memory" : quote(memories_[memory - 1].name);
+  if (memory == kHostMemory) return "host memory";
+  return memory == kPeerMemory ? "another device" : quote(memories_[memory - 1].name);
 }
 
 Result<std::byte*> Device::allocate(uint32_t memory, uint64_t size, std::string_view what) const {
@@ -271,6 +300,62 @@ void Device::release(uint32_t memory, std::byte* data) const {
                        static_cast<void*>(data));
 }
 
+Result<std::byte*> Device::import_memory(uint32_t memory, const eph_external& from) const {
+  const MemoryInfo& info = memories_[memory - 1];
+  const auto attempt = [&] {
+    return formatted("using {} bytes of others, which {} names, in {}", from.size,
+                     external_name(from.kind), name_of(memory));
+  };
+  if (api_.import_memory == nullptr || !has_kind(info.imports, from.kind)) {
+    return Status(StatusCode::kNotImplemented,
+                  formatted("{} does not support {}", provider_name(), attempt()));
+  }
+  void* data = nullptr;
+  EPHOST_RETURN_IF_ERROR(call_slot({provider_name(), "import_memory"}, attempt, api_.import_memory,
+                                   handle_, memory, &from, &data));
+  if (data != nullptr && reinterpret_cast<uintptr_t>(data) % info.alignment == 0) {
+    return static_cast<std::byte*>(data);
+  }
+  if (data != nullptr) release_import(memory, static_cast<std::byte*>(data));
+  return broken_device(provider_name(),
+                       formatted("gave no address, or one that is not aligned to {} bytes, when {}",
+                                 info.alignment, attempt()));
+}
+
+void Device::release_import(uint32_t memory, std::byte* data) const {
+  plugin::call_release({provider_name(), "release_import"}, api_.release_import, handle_, memory,
+                       static_cast<void*>(data));
+}
+
+Result<eph_external> Device::export_memory(uint32_t memory, std::byte* data, uint64_t size,
+                                           int32_t kind) const {
+  const auto attempt = [&] {
+    return formatted("lending {} bytes of {} to others as {}", size, name_of(memory),
+                     external_name(kind));
+  };
+  if (api_.export_memory == nullptr || !has_kind(memories_[memory - 1].exports, kind)) {
+    return Status(StatusCode::kNotImplemented,
+                  formatted("{} does not support {}", provider_name(), attempt()));
+  }
+  eph_external made = {sizeof(eph_external), kind, 0, 0, 0, size};
+  EPHOST_RETURN_IF_ERROR(call_slot({provider_name(), "export_memory"}, attempt, api_.export_memory,
+                                   handle_, memory, static_cast<void*>(data), kind, &made.handle,
+                                   &made.offset));
+  return made;
+}
+
+Status Device::wait_for(const eph_external& fence) const {
+  const auto attempt = [&] {
+    return formatted("waiting for {} of others", external_name(fence.kind));
+  };
+  if (api_.wait_external == nullptr) {
+    return Status(StatusCode::kNotImplemented,
+                  formatted("{} does not support {}", provider_name(), attempt()));
+  }
+  return call_slot({provider_name(), "wait_external"}, attempt, api_.wait_external, handle_,
+                   static_cast<eph_stream*>(nullptr), &fence);
+}
+
 Result<std::optional<MemoryUsage>> Device::usage(uint32_t memory) const {
   if (api_.get_usage == nullptr) return std::optional<MemoryUsage>();
   eph_memory_usage usage = {};
@@ -314,12 +399,33 @@ std::vector<DeviceMemory> open_memories() {
   return memories;
 }
 
+bool MemoryBudget::take(uint64_t bytes) {
+  uint64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
+}
+
 Result<DeviceBlock> DeviceBlock::allocate(const DeviceMemory& memory, uint64_t size,
                                           std::string_view what) {
+  const std::shared_ptr<MemoryBudget>& budget = memory.budget;
+  bool has_room = budget == nullptr || budget->take(size);
+  if (!has_room) {
+    KeptBlocks::give_back(*memory.device);
+    has_room = budget->take(size);
+  }
+  if (!has_room) {
+    return Status(StatusCode::kOutOfMemory,
+                  formatted("{} bytes in {} for {} are more than the session may have there, which "
+                            "uses {} of {} bytes; raise session.device_memory_limit",
+                            size, memory.device->name_of(memory.number), what, budget->used(),
+                            budget->limit()));
+  }
   DeviceBlock block;
-  EPHOST_ASSIGN_OR_RETURN(block.data_, memory.device->allocate(memory.number, size, what));
   block.memory_ = memory;
   block.size_ = size;
+  EPHOST_ASSIGN_OR_RETURN(block.data_, memory.device->allocate(memory.number, size, what));
   return block;
 }
 
@@ -337,6 +443,7 @@ DeviceBlock& DeviceBlock::operator=(DeviceBlock&& other) noexcept {
 
 DeviceBlock::~DeviceBlock() {
   if (data_ != nullptr) memory_.device->release(memory_.number, data_);
+  if (memory_.budget != nullptr) memory_.budget->give_back(size_);
 }
 
 }  // namespace ephost::bridge

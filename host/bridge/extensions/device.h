@@ -5,6 +5,7 @@
 #include <ephost/ext/device.h>
 #include <ephost/status.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,8 @@
 namespace ephost::bridge {
 
 inline constexpr uint32_t kHostMemory = 0;
+// The other side of a copy from another device.
+inline constexpr uint32_t kPeerMemory = EPH_PEER_MEMORY;
 
 struct MemoryInfo {
   std::string name;
@@ -28,12 +31,43 @@ struct MemoryInfo {
   uint64_t page_size = 1;
   // Host memory that the device copies from and to while it computes.
   bool is_staging = false;
+  // The host can read and write there itself.
+  bool is_host_readable = false;
+  bool is_host_writable = false;
+  std::string domain;    // equal ones share addresses; empty: none does
+  std::string peers;     // between equal ones a device copies; empty: none does
+  uint32_t imports = 0;  // bit n: EPH_EXTERNAL_* n
+  uint32_t exports = 0;
+  int32_t dlpack_type = 0;  // 0: DLPack has no name for it
+  int32_t dlpack_id = 0;
+
+  // Whether a computation that wants a value in this memory can have it in `other`.
+  [[nodiscard]] bool is_served_by(const MemoryInfo& other) const {
+    return !domain.empty() && domain == other.domain && alignment <= other.alignment &&
+           tail_padding <= other.tail_padding;
+  }
 };
 
 struct MemoryUsage {
   uint64_t total_bytes = 0;
   uint64_t free_bytes = 0;
   uint64_t kept_bytes = 0;  // of released blocks
+};
+
+// What may be allocated in a memory by those who share the budget, in bytes. Any number of threads.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(uint64_t limit) : limit_(limit) {}
+
+  [[nodiscard]] uint64_t limit() const { return limit_; }
+  [[nodiscard]] uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  // Whether `bytes` more are within the limit; they count from then on.
+  [[nodiscard]] bool take(uint64_t bytes);
+  void give_back(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  const uint64_t limit_;
+  std::atomic<uint64_t> used_{0};
 };
 
 class Device {
@@ -68,6 +102,17 @@ class Device {
   [[nodiscard]] Result<std::byte*> allocate(uint32_t memory, uint64_t size,
                                             std::string_view what) const;
   void release(uint32_t memory, std::byte* data) const;
+
+  // Makes memory of others usable until `release_import`; the owner keeps it as long.
+  // NOT_IMPLEMENTED for a kind that the memory does not take.
+  [[nodiscard]] Result<std::byte*> import_memory(uint32_t memory, const eph_external& from) const;
+  void release_import(uint32_t memory, std::byte* data) const;
+  // Names for others what begins at `data`. NOT_IMPLEMENTED for a kind that the memory does not
+  // give.
+  [[nodiscard]] Result<eph_external> export_memory(uint32_t memory, std::byte* data, uint64_t size,
+                                                   int32_t kind) const;
+  // Returns after a fence of others.
+  [[nodiscard]] Status wait_for(const eph_external& fence) const;
 
   // Nothing if the plugin does not say.
   [[nodiscard]] Result<std::optional<MemoryUsage>> usage(uint32_t memory) const;
@@ -113,9 +158,14 @@ class Device {
 struct DeviceMemory {
   std::shared_ptr<const Device> device;
   uint32_t number = 1;  // the device's own for it
+  // What the session may allocate there; null: as much as there is.
+  std::shared_ptr<MemoryBudget> budget = nullptr;
 
   [[nodiscard]] const MemoryInfo& info() const { return device->memories()[number - 1]; }
-  friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
+  // The same memory, whatever the budget.
+  friend bool operator==(const DeviceMemory& a, const DeviceMemory& b) {
+    return a.device == b.device && a.number == b.number;
+  }
 };
 
 // The memories of all devices that this process has open, of any session.

@@ -86,17 +86,27 @@ const eph_shape_wishes_api WishCollector::kApi = {sizeof(eph_shape_wishes_api),
 
 Status ShapeExtension::set_profiles(std::span<const ShapeProfile> profiles) const {
   if (!takes_profiles() || profiles.empty()) return Status::ok_status();
-  std::vector<std::vector<eph_extent_range>> ranges;
+  struct Ranges {
+    std::vector<eph_extent_range> extents;
+    std::vector<eph_value_range> values;
+  };
+  std::vector<Ranges> ranges;
   std::vector<eph_shape_profile> records;
   for (const ShapeProfile& profile : profiles) {
-    std::vector<eph_extent_range>& of_profile = ranges.emplace_back();
+    Ranges& of_profile = ranges.emplace_back();
     for (const ExtentRange& range : profile) {
-      of_profile.push_back({to_abi(range.input), to_abi(range.symbol), range.axis, 0, range.least,
-                            range.best, range.greatest});
+      if (range.is_value) {
+        of_profile.values.push_back(
+            {to_abi(range.input), range.axis, range.least, range.best, range.greatest});
+      } else {
+        of_profile.extents.push_back({to_abi(range.input), to_abi(range.symbol), range.axis, 0,
+                                      range.least, range.best, range.greatest});
+      }
     }
   }
-  for (const auto& of_profile : ranges) {
-    records.push_back({sizeof(eph_shape_profile), of_profile.data(), of_profile.size()});
+  for (const auto& [extents, values] : ranges) {
+    records.push_back(
+        {sizeof(eph_shape_profile), extents.data(), extents.size(), values.data(), values.size()});
   }
   return call_slot({owner_, "set_profiles"}, "taking the profiles of the session's shapes",
                    api_->set_profiles, provider_, records.data(),

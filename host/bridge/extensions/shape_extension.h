@@ -19,14 +19,16 @@
 
 namespace ephost::bridge {
 
-// The extents that the user expects of one open dimension of an input.
+// The extents that the user expects of one open dimension of an input, or the numbers of one of its
+// elements.
 struct ExtentRange {
   std::string input;
   std::string symbol;  // empty if the dimension has no name
-  uint32_t axis = 0;
+  uint32_t axis = 0;   // or the number of the element
   int64_t least = 1;
   int64_t best = 1;
   int64_t greatest = 1;
+  bool is_value = false;  // of an element
 };
 using ShapeProfile = std::vector<ExtentRange>;
 

@@ -94,6 +94,7 @@ Status run_data_sets(const Environment& environment, const SessionOptions& optio
     Status status = run_data_set(session, set, how, out_run);
     if (!status.ok()) return std::move(status).with_context("in " + set.filename().string());
   }
+  out_run.session = std::move(session);
   return Status::ok_status();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ephost/environment.h>
+#include <ephost/session.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -30,6 +32,8 @@ struct BackendTestRun {
   NodeCounts nodes;  // empty if the model did not run to its end
   // Providers that ran none of its nodes, and would take some if shapes were fixed.
   std::set<std::string> want_shapes;
+  // The session, if there was one: as long as it is kept, its plugins stay loaded.
+  std::optional<Session> session;
 };
 
 struct BackendTestOptions {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -125,7 +126,7 @@ BackendTestRun run_one_test(const Environment& environment, const TestOptions& o
   if (run.status.code() != StatusCode::kNotImplemented || !options.with_all_installed) return run;
   BackendTestRun with_all = run_backend_test(environment, *options.with_all_installed, test, how);
   // Where an installed plugin is in the way, what the test lacks says more.
-  return with_all.status.code() == StatusCode::kEpFail ? run : with_all;
+  return std::move(with_all.status.code() == StatusCode::kEpFail ? run : with_all);
 }
 
 // An exception that leaves a worker thread would end the process.
@@ -145,6 +146,10 @@ std::vector<TestResult> run_tests(const Environment& environment, const TestOpti
   std::vector<TestResult> results(tests.size());
   for (size_t i = 0; i < tests.size(); ++i) results[i].name = tests[i].name;
   std::atomic<size_t> next{0};
+  // The first session stays, so that plugins are not loaded again for each test, which takes longer
+  // than most tests do.
+  std::mutex mutex;
+  std::optional<Session> keeper;
   Activity activity("testing", flags.report.shows_progress());
   const auto work = [&] {
     for (size_t i = next++; i < tests.size() && !interrupted; i = next++) {
@@ -156,6 +161,8 @@ std::vector<TestResult> run_tests(const Environment& environment, const TestOpti
       results[i] = judge(tests[i].name, run.status, list, flags.skip_unsupported);
       results[i].nodes = std::move(run.nodes);
       results[i].want_shapes = std::move(run.want_shapes);
+      const std::lock_guard lock(mutex);
+      if (!keeper) keeper = std::move(run.session);
     }
   };
   std::vector<std::jthread> threads;

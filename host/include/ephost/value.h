@@ -30,6 +30,17 @@ inline ephost_memory_info record_of(const MemoryInfo& memory) {
   record.device_type = memory.device_type.c_str();
   record.device_id = memory.device_id;
   record.memory_type = static_cast<int32_t>(memory.memory_type);
+  record.dlpack_type = memory.dlpack_type;
+  record.dlpack_id = memory.dlpack_id;
+  return record;
+}
+
+inline ephost_external record_of(const External& external) {
+  auto record = sized<ephost_external>();
+  record.kind = static_cast<int32_t>(external.kind);
+  record.handle = external.handle;
+  record.offset = external.offset;
+  record.size = external.size;
   return record;
 }
 
@@ -83,6 +94,43 @@ class Value {
   static Result<Value> allocate(const MemoryInfo& memory, ElementType type,
                                 std::initializer_list<int64_t> shape) {
     return allocate(memory, type, Shape(shape.begin(), shape.size()));
+  }
+
+  // A tensor in memory that others have made: what `from` names is in `memory` of an open device,
+  // named as for `allocate`, and stays as long as `owner` does, which the tensor keeps. Runs read
+  // and write it there. All work of others on it is done, or waited for by `wait_for`.
+  // NOT_IMPLEMENTED if the device takes no such handles; INVALID_ARGUMENT if there are fewer bytes
+  // than the shape needs.
+  static Result<Value> import(const MemoryInfo& memory, const External& from, ElementType type,
+                              std::span<const int64_t> shape, std::shared_ptr<const void> owner) {
+    using Owner = std::shared_ptr<const void>;
+    detail::Owned<Owner, detail::Delete> kept(new Owner(std::move(owner)));
+    const ephost_memory_info given = detail::record_of(memory);
+    const ephost_external external = detail::record_of(from);
+    auto made = make([&](ephost_value** value) {
+      return detail::api().value->import_tensor(
+          &given, &external, static_cast<int32_t>(type), shape.data(), shape.size(),
+          [](void* context) { delete static_cast<Owner*>(context); }, kept.get(), value);
+    });
+    if (made.ok()) static_cast<void>(kept.release());
+    return made;
+  }
+  // What others call the memory of this tensor, which is in that of a device and stays there as
+  // long as the tensor. A file descriptor is the caller's. NOT_IMPLEMENTED if the device gives no
+  // such handles; INVALID_ARGUMENT for any other value.
+  [[nodiscard]] Result<External> export_as(ExternalKind kind) const {
+    auto record = detail::sized<ephost_external>();
+    const Status status = detail::take_status(
+        detail::api().value->export_tensor(handle(), static_cast<int32_t>(kind), &record));
+    if (!status.ok()) return status;
+    return External{kind, record.handle, record.offset, record.size};
+  }
+  // Returns when the device that has `memory` sees all that `fence` stands for as done: what others
+  // have enqueued on a queue so far, or a sync file. NOT_IMPLEMENTED if it cannot wait for such.
+  static Status wait_for(const MemoryInfo& memory, const External& fence) {
+    const ephost_memory_info given = detail::record_of(memory);
+    const ephost_external external = detail::record_of(fence);
+    return detail::take_status(detail::api().value->wait_for(&given, &external));
   }
 
   // A tensor over the caller's memory, which must outlive it and hold exactly the shape's bytes

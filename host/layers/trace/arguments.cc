@@ -211,6 +211,16 @@ std::string ArgumentText::shown_profiles(const eph_shape_profile* profiles, uint
                       .add("greatest", json_number(range.greatest))
                       .text());
     }
+    for (uint64_t k = 0; k < profile.value_count; ++k) {
+      const eph_value_range& range = profile.values[k];
+      extents.add(JsonText('{')
+                      .add("input", json_of(range.input))
+                      .add("element", json_number(range.element))
+                      .add("least", json_number(range.least))
+                      .add("best", json_number(range.best))
+                      .add("greatest", json_number(range.greatest))
+                      .text());
+    }
     list.add(extents.text());
   }
   return list.text();

@@ -117,6 +117,8 @@ class MemoryInfo:
     device_type: str
     device_id: int
     memory_type: int
+    dlpack_type: int
+    dlpack_id: int
 
 class ModelMetadata:
     producer_name: str

@@ -74,10 +74,16 @@ class OrtValue:
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
                    copy: bool | None = None) -> Any:
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError("the tensor lies in host memory, DLPack's device (1, 0)")
+        """The elements are complete, so that a `stream` has nothing to wait for."""
+        wanted = self.__dlpack_device__() if dl_device is None else tuple(dl_device)
+        if wanted == self.__dlpack_device__():
+            memory = self._ephost_value.memory
+        elif wanted == (1, 0) and copy is not False:
+            memory, copy = _ephost.Value().memory, True
+        else:
+            raise BufferError(f"the tensor lies in the memory of DLPack's device {self.__dlpack_device__()}")
         if copy:
-            return _values.of_array(self.numpy().copy()).dlpack()
+            return self._ephost_value.copy_to(memory.name, memory.device_type, memory.device_id).dlpack()
         return self.to_dlpack()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -87,7 +93,8 @@ class OrtValue:
         return np.array(found, dtype) if copy else np.asarray(found, dtype)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        memory = self._ephost_value.memory
+        return (memory.dlpack_type, memory.dlpack_id) if memory.dlpack_type else (1, 0)
 
     def numpy(self) -> Any:
         """An array over the same memory; of other values what a run returns for them."""

@@ -98,10 +98,6 @@ bool is_row_major(const DLTensor& tensor) {
 }
 
 Status check_tensor(const DLTensor& tensor) {
-  if (tensor.device.type != kCpu) {
-    return refuse("the DLPack tensor lies in the memory of device type " +
-                  std::to_string(tensor.device.type) + "; copy it to the CPU (type 1)");
-  }
   const bool is_impossible =
       tensor.rank < 0 || (tensor.rank > 0 && tensor.shape == nullptr) ||
       std::any_of(tensor.shape, tensor.shape + tensor.rank, [](int64_t one) { return one < 0; });
@@ -146,21 +142,28 @@ py::capsule dlpack_of(Value value) {
         refuse("the value has no DLPack form: it is not a dense tensor of numbers that "
                "take whole bytes; use numpy()"));
   }
+  DLDevice device = {kCpu, 0};
   if (value.device_data() != nullptr) {
-    raise_if_failed(
-        refuse("the tensor lies in the memory of a device; share the copy that numpy() makes"));
+    const MemoryInfo memory = value.memory_info();
+    if (memory.dlpack_type == 0) {
+      raise_if_failed(refuse("the tensor lies in a memory that DLPack has no name for, " +
+                             memory.name + "; share the copy that numpy() makes"));
+    }
+    device = {memory.dlpack_type, memory.dlpack_id};
   }
   auto given = std::make_unique<GivenTensor>();
   const std::span<const int64_t> shape = value.shape();
   given->shape.assign(shape.begin(), shape.end());
   given->value = std::move(value);
-  given->managed.tensor = {.data = given->value.mutable_bytes().data(),
-                           .device = {kCpu, 0},
-                           .rank = static_cast<int32_t>(given->shape.size()),
-                           .type = {pair->code, pair->bits, 1},
-                           .shape = given->shape.data(),
-                           .strides = nullptr,
-                           .byte_offset = 0};
+  void* const on_device = given->value.device_data();
+  given->managed.tensor = {
+      .data = device.type == kCpu ? given->value.mutable_bytes().data() : on_device,
+      .device = device,
+      .rank = static_cast<int32_t>(given->shape.size()),
+      .type = {pair->code, pair->bits, 1},
+      .shape = given->shape.data(),
+      .strides = nullptr,
+      .byte_offset = 0};
   given->managed.manager = given.get();
   given->managed.deleter = [](DLManagedTensor* self) {
     delete static_cast<GivenTensor*>(self->manager);
@@ -175,6 +178,34 @@ bool is_uint8_dlpack(const py::object& capsule) {
   return type.code == kUint && type.bits == 8 && type.lanes == 1;
 }
 
+namespace {
+
+void release(DLManagedTensor* used) {
+  if (used->deleter != nullptr) used->deleter(used);
+}
+
+// A tensor in the memory of a device. Its producer has ordered its work before what the default
+// queue of the device gets from then on.
+Value import_tensor(const py::object& capsule, DLManagedTensor* managed, ElementType type,
+                    std::span<const int64_t> shape, uint64_t bytes) {
+  const DLTensor& tensor = managed->tensor;
+  const MemoryInfo memory = MemoryInfo::of_dlpack(tensor.device.type, tensor.device.id);
+  const Status waited = Value::wait_for(memory, {.kind = ExternalKind::kQueue});
+  if (waited.code() != StatusCode::kNotImplemented) raise_if_failed(waited);
+  const External from = {.kind = ExternalKind::kPointer,
+                         .handle = reinterpret_cast<uintptr_t>(tensor.data),
+                         .offset = tensor.byte_offset,
+                         .size = bytes};
+  // Owns the tensor only once there is a value.
+  auto owner = std::make_shared<std::shared_ptr<DLManagedTensor>>();
+  Value value = value_of(Value::import(memory, from, type, shape, owner));
+  PyCapsule_SetName(capsule.ptr(), kUsedCapsuleName);
+  *owner = std::shared_ptr<DLManagedTensor>(managed, release);
+  return value;
+}
+
+}  // namespace
+
 Value value_of_dlpack(const py::object& capsule, bool is_bool) {
   DLManagedTensor* const managed = tensor_of(capsule);
   const DLTensor& tensor = managed->tensor;
@@ -185,9 +216,7 @@ Value value_of_dlpack(const py::object& capsule, bool is_bool) {
   if (!stated) raise_if_failed(refuse("the DLPack tensor has an impossible shape"));
   const uint64_t bytes = *stated;
   auto* const data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
-  const auto release = [](DLManagedTensor* used) {
-    if (used->deleter != nullptr) used->deleter(used);
-  };
+  if (tensor.device.type != kCpu) return import_tensor(capsule, managed, type, shape, bytes);
   // Fails before the capsule is used up.
   value_of(Value::borrow(type, shape, {data, bytes}));
   PyCapsule_SetName(capsule.ptr(), kUsedCapsuleName);

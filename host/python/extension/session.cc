@@ -260,7 +260,9 @@ void bind_descriptions(py::module_& module) {
       .def_readonly("device_type", &MemoryInfo::device_type)
       .def_readonly("device_id", &MemoryInfo::device_id)
       .def_property_readonly(
-          "memory_type", [](const MemoryInfo& self) { return static_cast<int>(self.memory_type); });
+          "memory_type", [](const MemoryInfo& self) { return static_cast<int>(self.memory_type); })
+      .def_readonly("dlpack_type", &MemoryInfo::dlpack_type)
+      .def_readonly("dlpack_id", &MemoryInfo::dlpack_id);
   py::class_<Fallback>(module, "Fallback")
       .def_readonly("provider", &Fallback::provider)
       .def_readonly("partition", &Fallback::partition)

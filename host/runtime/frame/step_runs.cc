@@ -44,25 +44,32 @@ StepRuns::StepRuns(const Program& program, ValueTable& values, FrameMemory& memo
       outputs_(outputs),
       stop_(stop),
       aligned_(program, values),
-      shared_(program, values, aligned_, outputs) {
+      shared_(program, values, aligned_, outputs),
+      foreign_(program, values) {
   const std::span<const plan::Step> steps = program.steps();
   for (size_t step = 0; step < steps.size(); ++step) {
     const bool is_aligned = aligned_.has(step);
-    const auto add = [&](const std::vector<graph::ValueId>& ids, auto aligned, auto& slots) {
+    const auto add = [&](const std::vector<graph::ValueId>& ids, auto aligned, auto foreign,
+                         auto& slots) {
       for (size_t i = 0; i < ids.size(); ++i) {
         eph_value* slot = nullptr;
-        if (ids[i] != graph::kNoValue) slot = is_aligned ? aligned(i) : values.slot(ids[i]);
+        if (ids[i] != graph::kNoValue) {
+          slot = is_aligned ? aligned(i) : foreign(i);
+          if (slot == nullptr) slot = values.slot(ids[i]);
+        }
         slots.push_back(slot);
       }
     };
     const size_t first = input_slots_.size();
     add(
-        steps[step].inputs, [&](size_t i) { return aligned_.input(step, i); }, input_slots_);
+        steps[step].inputs, [&](size_t i) { return aligned_.input(step, i); },
+        [&](size_t i) { return foreign_.input(step, i); }, input_slots_);
     for (size_t i = 0; shared_.has(step) && i < steps[step].inputs.size(); ++i) {
       if (const eph_value* const shared = shared_.input(step, i)) input_slots_[first + i] = shared;
     }
     add(
-        steps[step].outputs, [&](size_t i) { return aligned_.output(step, i); }, output_slots_);
+        steps[step].outputs, [&](size_t i) { return aligned_.output(step, i); },
+        [&](size_t i) { return foreign_.output(step, i); }, output_slots_);
   }
   runs_.resize(steps.size());
   builders_.resize(steps.size());
@@ -85,6 +92,7 @@ StepRuns::StepRuns(const Program& program, ValueTable& values, FrameMemory& memo
 
 Status StepRuns::prepare_step(size_t step, const bridge::Stream* stream) {
   if (aligned_.has(step)) EPHOST_RETURN_IF_ERROR(aligned_.begin(step));
+  foreign_.update(step);
   if (!shared_.has(step)) return Status::ok_status();
   if (stream != nullptr && shared_.copies_in_host(step)) {
     EPHOST_RETURN_IF_ERROR(streams_->finish_step(static_cast<uint32_t>(step)));
@@ -165,6 +173,7 @@ int32_t StepRuns::allocate_output(eph_run* handle, uint32_t index, int32_t eleme
     const auto type = static_cast<ElementType>(element_type);
     EPHOST_RETURN_IF_ERROR(runs.outputs_.allocate(id, type, {shape, rank}));
     const size_t step = runs.step_of(run);
+    runs.foreign_.update(step);
     return runs.aligned_.has(step) ? runs.aligned_.update_output(step, index) : Status::ok_status();
   });
 }

@@ -11,6 +11,7 @@
 
 #include "host/bridge/error_sink.h"
 #include "host/runtime/frame/aligned_slots.h"
+#include "host/runtime/frame/foreign_slots.h"
 #include "host/runtime/frame/frame_memory.h"
 #include "host/runtime/frame/frame_streams.h"
 #include "host/runtime/frame/shared_slots.h"
@@ -59,13 +60,16 @@ class StepRuns {
 
   // Whether the step's arguments have to be prepared and finished.
   [[nodiscard]] bool is_prepared(size_t step) const {
-    return aligned_.has(step) || shared_.has(step);
+    return aligned_.has(step) || shared_.has(step) || foreign_.has(step);
   }
   // Before such a step computes, on `stream` if there is one; OUT_OF_MEMORY where memory runs out.
   [[nodiscard]] Status prepare_step(size_t step, const bridge::Stream* stream);
   // Whether the step can be captured with the values that it has now: nothing is to be done before
   // it or after it.
-  [[nodiscard]] bool is_ready(size_t step) { return !shared_.has(step) || shared_.bind(step); }
+  [[nodiscard]] bool is_ready(size_t step) {
+    foreign_.update(step);
+    return !shared_.has(step) || shared_.bind(step);
+  }
   // After it has computed without a failure; waits for one that was enqueued.
   [[nodiscard]] Status finish_step(size_t step);
   // Releases the values that the step made and did not give to an output.
@@ -116,6 +120,7 @@ class StepRuns {
   FrameStreams* streams_ = nullptr;
   AlignedSlots aligned_;
   SharedSlots shared_;
+  ForeignSlots foreign_;
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
   std::vector<StepRun> runs_;                            // by step

@@ -176,18 +176,15 @@ Value ValueAccess::sequence(std::shared_ptr<Composite> parts, ElementType type) 
   return value;
 }
 
-Value ValueAccess::on_device(const bridge::DeviceMemory& memory, bridge::DeviceBlock block,
-                             ElementType type, std::vector<int64_t> shape) {
-  const auto owner = std::make_shared<bridge::DeviceBlock>(std::move(block));
+Value ValueAccess::on_device(const bridge::DeviceMemory& memory, std::shared_ptr<void> owner,
+                             std::byte* data, ElementType type, std::vector<int64_t> shape) {
   Value value = wanted_on(memory);
   value.kind_ = ValueKind::kTensor;
   value.type_ = type;
   value.shape_ = std::move(shape);
   // The block may be larger than the tensor.
-  if (owner->data() != nullptr) {
-    value.bytes_ = {owner->data(), tensor_bytes(type, value.shape_).value()};
-  }
-  value.owner_ = owner;
+  if (data != nullptr) value.bytes_ = {data, tensor_bytes(type, value.shape_).value()};
+  value.owner_ = std::move(owner);
   return value;
 }
 

@@ -34,8 +34,9 @@ struct ValueAccess {
   // As Value::allocate, for a value that is likely to be used by several runs.
   static Result<Value> allocate_for_runs(ElementType type, std::vector<int64_t> shape);
   // See device_value.h.
-  static Value on_device(const bridge::DeviceMemory& memory, bridge::DeviceBlock block,
-                         ElementType type, std::vector<int64_t> shape);
+  // `owner` keeps `data`, which is null for no elements.
+  static Value on_device(const bridge::DeviceMemory& memory, std::shared_ptr<void> owner,
+                         std::byte* data, ElementType type, std::vector<int64_t> shape);
   static Value wanted_on(const bridge::DeviceMemory& memory);
   static Result<Value> map(Value keys, Value values);
   static Value sequence(std::shared_ptr<Composite> parts, ElementType type);

@@ -24,6 +24,9 @@ Status copy_between(const bridge::DeviceMemory& from, const std::byte* source,
   if (from.device == to.device) {
     return to.device->copy(to.number, target, from.number, source, size, kWhat);
   }
+  if (!from.info().peers.empty() && from.info().peers == to.info().peers) {
+    return to.device->copy(to.number, target, bridge::kPeerMemory, source, size, kWhat);
+  }
   const AlignedMemory staging = allocate_aligned(std::min<uint64_t>(size, kStagingBytes));
   if (staging == nullptr) return out_of_memory(kStagingBytes, "a copy between devices");
   for (uint64_t done = 0; done < size; done += kStagingBytes) {
@@ -50,7 +53,7 @@ Result<Value> allocate_on(const bridge::DeviceMemory& memory, ElementType type,
                   "a tensor of strings cannot lie in the memory of a device; make it in host "
                   "memory");
   }
-  if (bytes == 0) return ValueAccess::on_device(memory, {}, type, std::move(shape));
+  if (bytes == 0) return ValueAccess::on_device(memory, nullptr, nullptr, type, std::move(shape));
   EPHOST_ASSIGN_OR_RETURN(bridge::DeviceBlock block,
                           bridge::DeviceBlock::allocate(memory, bytes, kWhat));
   if (memory.info().is_staging) {
@@ -58,7 +61,35 @@ Result<Value> allocate_on(const bridge::DeviceMemory& memory, ElementType type,
     const std::span<std::byte> place(owner->data(), bytes);
     return Value::share(type, std::move(shape), place, std::move(owner));
   }
-  return ValueAccess::on_device(memory, std::move(block), type, std::move(shape));
+  auto owner = std::make_shared<bridge::DeviceBlock>(std::move(block));
+  std::byte* const data = owner->data();
+  return ValueAccess::on_device(memory, std::move(owner), data, type, std::move(shape));
+}
+
+Result<Value> import_on(const bridge::DeviceMemory& memory, const eph_external& from,
+                        ElementType type, std::vector<int64_t> shape, std::shared_ptr<void> owner) {
+  EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, tensor_bytes(type, shape));
+  if (type == ElementType::kString || bytes == 0 || bytes > from.size) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("{} bytes of others cannot be a tensor of {} bytes; give as many as the "
+                  "shape says, at least one, and no strings",
+                  from.size, bytes));
+  }
+  EPHOST_ASSIGN_OR_RETURN(std::byte* const data, memory.device->import_memory(memory.number, from));
+  std::shared_ptr<void> import(data, [memory, owner = std::move(owner)](std::byte* imported) {
+    memory.device->release_import(memory.number, imported);
+  });
+  return ValueAccess::on_device(memory, std::move(import), data, type, std::move(shape));
+}
+
+Result<eph_external> export_from(const Value& value, int32_t kind) {
+  if (value.memory() != nullptr && !value.extent().empty()) {
+    return value.memory()->device->export_memory(value.memory()->number, value.extent().data(),
+                                                 value.extent().size(), kind);
+  }
+  return Status(StatusCode::kInvalidArgument,
+                "only a tensor with elements in the memory of a device is lent to others");
 }
 
 Value wanted_on(const bridge::DeviceMemory& memory) { return ValueAccess::wanted_on(memory); }

@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,14 @@ namespace ephost::runtime {
 // fails as the device fails.
 [[nodiscard]] Result<Value> allocate_on(const bridge::DeviceMemory& memory, ElementType type,
                                         std::vector<int64_t> shape);
+
+// A tensor in memory of others, which `owner` keeps; see Device::import_memory. INVALID_ARGUMENT if
+// there is less than the shape needs.
+[[nodiscard]] Result<Value> import_on(const bridge::DeviceMemory& memory, const eph_external& from,
+                                      ElementType type, std::vector<int64_t> shape,
+                                      std::shared_ptr<void> owner);
+// What others call the memory of a tensor; see Device::export_memory.
+[[nodiscard]] Result<eph_external> export_from(const Value& value, int32_t kind);
 
 // No tensor, but a wish: the output for which it stands is to be made in that memory.
 [[nodiscard]] Value wanted_on(const bridge::DeviceMemory& memory);

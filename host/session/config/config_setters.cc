@@ -120,6 +120,10 @@ Status capture(SessionConfig& config, std::string_view key, const std::string& t
   return Status::ok_status();
 }
 
+Status device_memory_limit(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "no limit", config.device_memory_limit);
+}
+
 Status nan(SessionConfig& config, std::string_view key, const std::string& text) {
   if (text != "propagate" && text != "library") {
     return Status(StatusCode::kInvalidArgument,

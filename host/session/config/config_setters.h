@@ -72,6 +72,8 @@ template <uint64_t SessionConfig::*kMember>
 [[nodiscard]] Status lock_timeout(SessionConfig& config, std::string_view key,
                                   const std::string& text);
 [[nodiscard]] Status capture(SessionConfig& config, std::string_view key, const std::string& text);
+[[nodiscard]] Status device_memory_limit(SessionConfig& config, std::string_view key,
+                                         const std::string& text);
 [[nodiscard]] Status nan(SessionConfig& config, std::string_view key, const std::string& text);
 [[nodiscard]] Status specialize(SessionConfig& config, std::string_view key,
                                 const std::string& text);

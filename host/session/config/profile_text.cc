@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -25,30 +26,35 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 Status malformed(std::string_view text) {
   return Status(StatusCode::kInvalidArgument,
                 formatted("{} is not an extent of a profile; write NAME=LEAST:BEST:GREATEST with "
-                          "1 <= LEAST <= BEST <= GREATEST, or NAME=EXTENT, e.g. batch=1:8:32",
+                          "1 <= LEAST <= BEST <= GREATEST, or NAME=EXTENT, e.g. batch=1:8:32; for "
+                          "an element of an input write e.g. sizes{{0}}=-1:0:640",
                           quote(text)));
 }
 
-std::optional<int64_t> parse_extent(std::string_view text) {
-  int64_t extent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-  if (error != std::errc() || end != text.data() + text.size() || extent < 1) return std::nullopt;
-  return extent;
+std::optional<int64_t> parse_number(std::string_view text, int64_t least) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least) {
+    return std::nullopt;
+  }
+  return number;
 }
 
 Result<NamedRange> parse_range(std::string_view text) {
   // The name may have a `=` in it, the extents have none.
   const size_t equals = text.rfind('=');
   if (equals == std::string_view::npos || equals == 0) return malformed(text);
-  std::vector<int64_t> extents;
+  const std::string_view name = text.substr(0, equals);
+  const int64_t least = name.ends_with('}') ? INT64_MIN : 1;
+  std::vector<int64_t> numbers;
   for (const std::string_view part : split(text.substr(equals + 1), ':')) {
-    const std::optional<int64_t> extent = parse_extent(part);
-    if (!extent) return malformed(text);
-    extents.push_back(*extent);
+    const std::optional<int64_t> number = parse_number(part, least);
+    if (!number) return malformed(text);
+    numbers.push_back(*number);
   }
-  if (extents.size() == 1) extents.resize(3, extents.front());
-  if (extents.size() != 3 || !std::ranges::is_sorted(extents)) return malformed(text);
-  return NamedRange{std::string(text.substr(0, equals)), extents[0], extents[1], extents[2]};
+  if (numbers.size() == 1) numbers.resize(3, numbers.front());
+  if (numbers.size() != 3 || !std::ranges::is_sorted(numbers)) return malformed(text);
+  return NamedRange{std::string(name), numbers[0], numbers[1], numbers[2]};
 }
 
 }  // namespace

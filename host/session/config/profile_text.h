@@ -12,9 +12,11 @@
 
 namespace ephost::session {
 
-// 1 <= least <= best <= greatest.
+// least <= best <= greatest; an extent is at least 1.
 struct NamedRange {
-  std::string name;  // of a dimension, "batch", or its place in an input, "x[0]"
+  // The name of a dimension, "batch", or its place in an input, "x[0]"; for an element its place,
+  // "x{0}".
+  std::string name;
   int64_t least = 1;
   int64_t best = 1;  // what the model is specialised for
   int64_t greatest = 1;

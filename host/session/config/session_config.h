@@ -114,6 +114,7 @@ struct SessionConfig {
   StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order
   uint64_t max_memory_patterns = 16;                              // session.max_memory_patterns
   bool captures_streams = true;                                   // session.capture
+  uint64_t device_memory_limit = 0;                               // session.device_memory_limit
   // session.native_queue.PROVIDER, by type name or short name
   std::map<std::string, uint64_t> native_queues;
   uint32_t load_timeout_seconds = 0;               // session.load_timeout_seconds

@@ -60,7 +60,7 @@ Result<std::vector<std::vector<int64_t>>> best_extents(
     const std::string missing =
         inputs.fill(extents, [&](const std::string& input, const std::string&, uint32_t axis) {
           const auto range = std::ranges::find_if(profile, [&](const bridge::ExtentRange& one) {
-            return one.input == input && one.axis == axis;
+            return one.input == input && one.axis == axis && !one.is_value;
           });
           return range == profile.end() ? nullptr : &range->best;
         });

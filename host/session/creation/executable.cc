@@ -8,6 +8,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/runtime/values/device_value.h"
 #include "host/session/config/session_config.h"
 #include "host/session/creation/pipeline.h"
 #include "host/session/pipeline/assembly.h"
@@ -38,6 +39,20 @@ std::vector<std::string> find_working_providers(const PreparedModel& prepared) {
     if (works) names.push_back(provider->name());
   }
   return names;
+}
+
+// What a range of a profile is about: an extent of the input, or an element; nothing if it has
+// none.
+std::optional<int64_t> number_of(const bridge::ExtentRange& range, const runtime::Value& input) {
+  if (!range.is_value) {
+    const std::vector<int64_t>& shape = input.shape();
+    return range.axis < shape.size() ? std::optional(shape[range.axis]) : std::nullopt;
+  }
+  const auto on_host = runtime::to_host(input);
+  if (!on_host.ok() || range.axis >= on_host->element_count()) return std::nullopt;
+  if (input.element_type() == ElementType::kInt64) return on_host->elements<int64_t>()[range.axis];
+  if (input.element_type() == ElementType::kInt32) return on_host->elements<int32_t>()[range.axis];
+  return std::nullopt;
 }
 
 }  // namespace
@@ -105,9 +120,8 @@ Status Executable::check_profiles(std::span<const runtime::Value* const> inputs)
   const auto is_within = [&](const bridge::ExtentRange& range) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == nullptr || graph.values[graph.inputs[i]].name != range.input) continue;
-      const std::vector<int64_t>& shape = inputs[i]->shape();
-      return range.axis >= shape.size() ||
-             (range.least <= shape[range.axis] && shape[range.axis] <= range.greatest);
+      const std::optional<int64_t> number = number_of(range, *inputs[i]);
+      return !number || (range.least <= *number && *number <= range.greatest);
     }
     return true;  // the run itself says what is missing
   };
@@ -116,7 +130,7 @@ Status Executable::check_profiles(std::span<const runtime::Value* const> inputs)
   };
   if (std::ranges::any_of(prepared.shape_profiles, holds)) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                formatted("the inputs have shapes outside of the session's profiles, and its "
+                formatted("the inputs lie outside of the session's profiles, and its "
                           "providers have compiled the model for these only; widen {}",
                           kShapeProfilesKey));
 }

@@ -96,14 +96,19 @@ class Pipeline {
     prepared_.native_queues = config_.native_queues;
     prepared_.max_dense_bytes = config_.max_dense_bytes;
     prepared_.workers = hooks.workers;
-    prepared_.contradictions = hooks.base != nullptr && !hooks.replaces_base
-                                   ? hooks.base->contradictions
-                                   : std::make_shared<runtime::ShapeContradictions>();
-    prepared_.open_shapes =
-        hooks.base != nullptr && !hooks.replaces_base ? hooks.base->open_shapes : hooks.open_shapes;
-    if (hooks.workers != nullptr) hooks.workers->clear();
+    prepared_.contradictions = std::make_shared<runtime::ShapeContradictions>();
+    prepared_.open_shapes = hooks.open_shapes;
     prepared_.lost = hooks.lost;
-    if (hooks.base != nullptr && !hooks.replaces_base) prepared_.lost = hooks.base->lost;
+    if (config_.device_memory_limit != 0) {
+      prepared_.budgets = std::make_shared<DeviceBudgets>(config_.device_memory_limit);
+    }
+    if (hooks.base != nullptr && !hooks.replaces_base) {
+      prepared_.contradictions = hooks.base->contradictions;
+      prepared_.open_shapes = hooks.base->open_shapes;
+      prepared_.lost = hooks.base->lost;
+      prepared_.budgets = hooks.base->budgets;
+    }
+    if (hooks.workers != nullptr) hooks.workers->clear();
     if (hooks.base != nullptr) {
       prepared_.profiler = hooks.base->profiler;
     } else if (!config_.profile_file.empty()) {

@@ -33,6 +33,7 @@
 #include "host/runtime/shape_contradictions.h"
 #include "host/session/groups/compiled_model.h"
 #include "host/session/metrics/metrics.h"
+#include "host/session/model/device_budgets.h"
 #include "host/session/model/model_source.h"
 #include "host/session/model/prepared_graph.h"
 #include "host/session/model/shape_wishes.h"
@@ -139,6 +140,7 @@ struct PreparedModel {
   size_t max_memory_patterns = 0;                 // kept for each graph with open extents
   bool captures_streams = true;                   // where devices can
   std::map<std::string, uint64_t> native_queues;  // of the application, by provider
+  std::shared_ptr<DeviceBudgets> budgets;         // of the session; null: without limit
   uint64_t max_dense_bytes = 0;                   // of the dense forms of a run's sparse inputs
   Cancellation cancellation;                      // valid only while the model is being prepared
 

@@ -61,11 +61,24 @@ std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Gra
   return priorities;
 }
 
+// Which locations share their addresses.
+void find_served(PreparedModel& model) {
+  for (uint32_t i = 0; i < model.locations.size(); ++i) {
+    const bridge::DeviceMemory& wanted = model.devices[i].memory;
+    for (uint32_t j = 0; j < model.locations.size(); ++j) {
+      const bridge::DeviceMemory& other = model.devices[j].memory;
+      if (i == j || !(wanted == other || wanted.info().is_served_by(other.info()))) continue;
+      model.locations[i].served_by.push_back(j + 1);
+    }
+  }
+}
+
 // The memories of all providers, in the order of the providers.
 void number_locations(PreparedModel& model) {
   model.locations.clear();
   model.devices.clear();
   std::map<const bridge::Device*, uint32_t> owners;
+  std::map<std::string, uint32_t> groups;  // of peers
   for (const std::shared_ptr<bridge::Provider>& provider : model.providers) {
     uint32_t number = 0;
     for (const bridge::DeviceMemory& memory : provider->memories()) {
@@ -73,10 +86,40 @@ void number_locations(PreparedModel& model) {
       const std::string& short_name = provider->short_name();
       const auto next_owner = static_cast<uint32_t>(owners.size());
       const uint32_t owner = owners.emplace(memory.device.get(), next_owner).first->second;
-      model.locations.push_back({name == short_name ? name : short_name + ":" + name, owner});
+      plan::Location location{name == short_name ? name : short_name + ":" + name, owner};
+      const std::string& peers = memory.info().peers;
+      if (!peers.empty()) {
+        location.peers =
+            groups.emplace(peers, static_cast<uint32_t>(groups.size()) + 1).first->second;
+      }
+      model.locations.push_back(std::move(location));
       model.devices.push_back({memory, ++number});
+      if (model.budgets == nullptr) continue;
+      model.devices.back().memory.budget = model.budgets->budget_of(memory);
     }
   }
+  find_served(model);
+}
+
+// Whether a computation takes values in memories of other providers: not where its arguments are
+// copied for it (aligned_slots.h, shared_slots.h).
+bool takes_foreign(const bridge::Computation& computation) {
+  return computation.must_share().empty() &&
+         computation.host_alignment() <= plan::kDefaultAlignment;
+}
+
+// The locations of a computation of a provider without devices: host memory, and what the host can
+// read and write itself.
+plan::StepLocations host_locations(const PreparedModel& model,
+                                   const bridge::Computation& computation) {
+  plan::StepLocations located;
+  for (uint32_t i = 0; i < model.devices.size() && takes_foreign(computation); ++i) {
+    const bridge::MemoryInfo& info = model.devices[i].memory.info();
+    if (!info.is_host_readable) continue;
+    located.accepted_inputs.push_back(i + 1);
+    if (info.is_host_writable) located.accepted_outputs.push_back(i + 1);
+  }
+  return located;
 }
 
 // The traits of a computation, with locations in place of its provider's memory numbers. Constants
@@ -99,7 +142,10 @@ plan::StepLocations locations_of(const graph::Graph& graph, const plan::Step& st
   for (const bridge::SlotMemory& slot : memory.outputs) {
     located.outputs.push_back({slot.slot, location(slot.memory)});
   }
-  for (const uint32_t number : memory.accepted) located.accepted.push_back(location(number));
+  for (const uint32_t number : memory.accepted) {
+    located.accepted_inputs.push_back(location(number));
+  }
+  located.accepted_outputs = located.accepted_inputs;
   return located;
 }
 
@@ -120,12 +166,18 @@ Status place_copies(PreparedModel& model, PreparedGraph& prepared) {
   std::vector<plan::StepLocations>& locations = prepared.step_locations;
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::optional<bridge::Computation>& computation = prepared.computations[i];
-    locations.push_back(is_on_device(steps[i]) && computation
-                            ? locations_of(model.graph_of(prepared), steps[i],
-                                           computation->memory(), first_location[steps[i].provider])
-                            : plan::StepLocations());
+    plan::StepLocations& located = locations.emplace_back();
+    if (!computation) continue;
+    if (!is_on_device(steps[i])) {
+      located = host_locations(model, *computation);
+      continue;
+    }
+    located = locations_of(model.graph_of(prepared), steps[i], computation->memory(),
+                           first_location[steps[i].provider]);
+    located.is_served = takes_foreign(*computation);
   }
-  plan::use_accepted_locations(model.graph_of(prepared), prepared.execution, locations);
+  plan::use_accepted_locations(model.graph_of(prepared), prepared.execution, model.locations,
+                               locations);
   const auto host = static_cast<uint32_t>(model.providers.size());
   EPHOST_ASSIGN_OR_RETURN(const std::vector<uint32_t> origins,
                           plan::place_copies({model.graph_of(prepared), prepared.partitioning,

@@ -12,6 +12,9 @@ namespace ephost::session {
 namespace {
 
 std::string to_text(const MemoryInfo& memory) {
+  if (memory.is_of_dlpack()) {
+    return formatted("of DLPack's device {}:{}", memory.dlpack_type, memory.dlpack_id);
+  }
   return formatted("{} of {}:{}", quote(memory.name), memory.device_type, memory.device_id);
 }
 
@@ -27,7 +30,9 @@ MemoryInfo describe_memory(const bridge::DeviceMemory& memory) {
   const bridge::Device& device = *memory.device;
   return {.name = device.short_name() + "." + memory.info().name,
           .device_type = std::string(device_type_name(device.info().type)),
-          .device_id = static_cast<int32_t>(device.info().number)};
+          .device_id = static_cast<int32_t>(device.info().number),
+          .dlpack_type = memory.info().dlpack_type,
+          .dlpack_id = memory.info().dlpack_id};
 }
 
 Result<std::optional<bridge::DeviceMemory>> find_memory(const MemoryInfo& wanted) {
@@ -38,10 +43,12 @@ Result<std::optional<bridge::DeviceMemory>> find_memory(const MemoryInfo& wanted
   for (const bridge::DeviceMemory& memory : bridge::open_memories()) {
     const MemoryInfo known = describe_memory(memory);
     all.push_back(to_text(known));
-    const bool is_it =
+    const bool is_device =
         known.device_type == wanted.device_type && known.device_id == wanted.device_id &&
         wanted.memory_type == MemoryType::kDefault && is_named(memory, known.name, wanted.name);
-    if (!is_it) continue;
+    const bool is_dlpack =
+        known.dlpack_type == wanted.dlpack_type && known.dlpack_id == wanted.dlpack_id;
+    if (wanted.is_of_dlpack() ? !is_dlpack : !is_device) continue;
     found = memory;
     ++matches;
   }

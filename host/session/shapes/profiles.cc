@@ -1,6 +1,8 @@
 #include "host/session/shapes/profiles.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,13 +12,28 @@
 namespace ephost::session {
 namespace {
 
-// Every open dimension of the inputs, with the extent 1.
+// An input is the shape of something only if it has few elements.
+constexpr uint64_t kMaxElements = 64;
+
+// The elements of an input that is a scalar or a list of integers.
+void add_elements(const graph::Value& value, bridge::ShapeProfile& open) {
+  const graph::Shape& shape = *value.type.shape;
+  const std::optional<uint64_t> count = graph::element_count(shape);
+  const bool is_integer = value.type.element == graph::ElementType::kInt64 ||
+                          value.type.element == graph::ElementType::kInt32;
+  if (!is_integer || shape.size() > 1 || !count || *count > kMaxElements) return;
+  for (uint32_t i = 0; i < *count; ++i)
+    open.push_back({.input = value.name, .axis = i, .is_value = true});
+}
+
+// Every open dimension of the inputs, and every element that a profile may name.
 bridge::ShapeProfile open_dimensions(const graph::Model& model) {
   bridge::ShapeProfile open;
   for (const graph::ValueId id : model.graph.inputs) {
     const graph::Value& value = model.graph.values[id];
     if (value.type.kind != graph::ValueKind::kTensor || !value.type.shape) continue;
     const graph::Shape& shape = *value.type.shape;
+    add_elements(value, open);
     for (uint32_t axis = 0; axis < shape.size(); ++axis) {
       if (graph::is_static_dim(shape[axis])) continue;
       const bool is_named = graph::is_symbolic_dim(shape[axis]);
@@ -28,18 +45,19 @@ bridge::ShapeProfile open_dimensions(const graph::Model& model) {
   return open;
 }
 
-std::string axis_text(const bridge::ExtentRange& range) {
-  return formatted("{}[{}]", range.input, range.axis);
+std::string place_text(const bridge::ExtentRange& range) {
+  return range.is_value ? formatted("{}{{{}}}", range.input, range.axis)
+                        : formatted("{}[{}]", range.input, range.axis);
 }
 
 bool is_same_place(const bridge::ExtentRange& a, const bridge::ExtentRange& b) {
-  return a.input == b.input && a.axis == b.axis;
+  return a.input == b.input && a.axis == b.axis && a.is_value == b.is_value;
 }
 
 Status unknown_name(const std::string& name, const bridge::ShapeProfile& open) {
   std::vector<std::string> known;
   for (const bridge::ExtentRange& range : open) {
-    std::string text = range.symbol.empty() ? axis_text(range) : range.symbol;
+    std::string text = range.symbol.empty() ? place_text(range) : range.symbol;
     if (std::ranges::find(known, text) == known.end()) known.push_back(std::move(text));
   }
   return Status(StatusCode::kInvalidArgument,
@@ -54,7 +72,8 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
   for (const NamedRange& named : profile) {
     bool is_known = false;
     for (bridge::ExtentRange range : open) {
-      if (range.symbol != named.name && axis_text(range) != named.name) continue;
+      const bool is_named = !range.is_value && range.symbol == named.name;
+      if (!is_named && place_text(range) != named.name) continue;
       is_known = true;
       range.least = named.least;
       range.best = named.best;
@@ -65,7 +84,7 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
         return Status(StatusCode::kInvalidArgument,
                       formatted("a profile of the session has the dimension {} twice, by its "
                                 "name and by its place; leave one of them out",
-                                quote(axis_text(range))));
+                                quote(place_text(range))));
       }
       resolved.push_back(std::move(range));
     }
@@ -99,8 +118,8 @@ std::vector<bridge::ShapeProfile> keep_open(const graph::Model& model,
       const bool is_open = std::ranges::any_of(
           open, [&](const bridge::ExtentRange& other) { return is_same_place(other, range); });
       if (is_open) of_profile.push_back(range);
+      is_any_open = is_any_open || (is_open && !range.is_value);
     }
-    is_any_open = is_any_open || !of_profile.empty();
   }
   if (!is_any_open) kept.clear();
   return kept;

@@ -30,7 +30,7 @@ void ServedCalls::answer(const Call& call, wire::Answer& out) {
   bool is_known = false;
   plugin::ProviderTables::for_each([&]<class Table>() {
     plugin::for_each_slot<Table>([&]<auto Member>() {
-      if constexpr (!kIsNeverAsked<Member> && !plugin::kIsOfQueues<Member>) {
+      if constexpr (!kIsNeverAsked<Member> && !plugin::kIsOfThisProcess<Member>) {
         if (asked != kCall<Member>) return;
         is_known = true;
         serve<Member>(call, out);

@@ -273,6 +273,7 @@ void write(const eph_memory_info& memory, wire::Memory& out) {
   out.set_page_size(memory.page_size);
 }
 
+// What another process can reach is the worker's memory only: flags, domain and peers stay there.
 eph_memory_info read(const wire::Memory& memory, Storage&) {
   return {sizeof(eph_memory_info), text_of(memory.name()), memory.alignment(),
           memory.tail_padding(), memory.page_size()};
@@ -289,6 +290,15 @@ void write(const eph_shape_profile& profile, wire::ShapeProfile& out) {
     added.set_best(range.best);
     added.set_greatest(range.greatest);
   }
+  for (uint64_t i = 0; i < profile.value_count; ++i) {
+    const eph_value_range& range = profile.values[i];
+    wire::ValueRange& added = *out.add_values();
+    added.set_input(copy(range.input));
+    added.set_element(range.element);
+    added.set_least(range.least);
+    added.set_best(range.best);
+    added.set_greatest(range.greatest);
+  }
 }
 
 eph_shape_profile read(const wire::ShapeProfile& profile, Storage& storage) {
@@ -297,9 +307,15 @@ eph_shape_profile read(const wire::ShapeProfile& profile, Storage& storage) {
         text_of(range.input()), text_of(range.symbol()), range.axis(), 0, range.least(),
         range.best(),           range.greatest()};
   };
+  const auto read_values = [](const wire::ValueRange& range) {
+    return eph_value_range{text_of(range.input()), range.element(), range.least(), range.best(),
+                           range.greatest()};
+  };
   return {sizeof(eph_shape_profile),
           read_all<eph_extent_range>(profile.extents(), storage, read_range),
-          static_cast<uint64_t>(profile.extents_size())};
+          static_cast<uint64_t>(profile.extents_size()),
+          read_all<eph_value_range>(profile.values(), storage, read_values),
+          static_cast<uint64_t>(profile.values_size())};
 }
 
 void write(const eph_operator_def& definition, wire::Operator& out) {

@@ -247,7 +247,7 @@ void fill_slots(uint32_t slots, Table& out) {
   uint32_t bit = 0;
   plugin::for_each_slot<Table>([&]<auto Member>() {
     // Streams stay in the process: without them, work has ended when a call returns.
-    if constexpr (!plugin::kIsOfQueues<Member>) {
+    if constexpr (!plugin::kIsOfThisProcess<Member>) {
       if ((slots >> bit & 1) != 0) out.*Member = &Remote<Member>::call;
     }
     ++bit;

@@ -71,12 +71,14 @@ TEST(TraceArguments, ShowOptionsAndProfiles) {
   EXPECT_EQ(text_before<&eph_run_provider_api::set_options>(options, uint64_t{1}, kNoError),
             R"({"options":{"threads":"4"},"count":1})");
   const eph_extent_range range = {EPH_STRING("x"), EPH_STRING("batch"), 0, 0, 1, 8, 32};
-  const eph_shape_profile profile = {sizeof(profile), &range, 1};
+  const eph_value_range sizes = {EPH_STRING("sizes"), 1, -1, 0, 640};
+  const eph_shape_profile profile = {sizeof(profile), &range, 1, &sizes, 1};
   const eph_shape_profile* const profiles = &profile;
   EXPECT_EQ(text_before<&eph_shapes_provider_api::set_profiles>(profiles, uint64_t{sizeof(profile)},
                                                                 uint64_t{1}, kNoError),
             R"({"profiles":[[{"input":"x","symbol":"batch","axis":0,"least":1,"best":8,)"
-            R"("greatest":32}]],"stride":24,"profile_count":1})");
+            R"("greatest":32},{"input":"sizes","element":1,"least":-1,"best":0,"greatest":640}]],)"
+            R"("stride":40,"profile_count":1})");
 }
 
 // A number after a pointer does not make an array of it.

@@ -345,5 +345,48 @@ TEST(UseAcceptedLocations, GoesFromOneMemoryToAnother) {
   EXPECT_EQ(planned.value("b").location, kCpu);
 }
 
+// a of npu is read by a step of gpu.
+Planned across(const std::vector<Location>& known, bool is_served, bool is_listed = false) {
+  Planned planned = plan_graph(typed(chain().node("Relu", {"b"}, {"c"}).output("c").build()));
+  for (uint32_t i = 0; i < 3; ++i) {
+    planned.notes[i].location = i == 0 ? 1 : 2;
+    planned.notes[i].is_served = is_served;
+  }
+  if (is_listed) planned.notes[1].input_locations = {{0, 2}};
+  planned.place_copies(known);
+  planned.allocate();
+  expect_proved(planned);
+  return planned;
+}
+
+TEST(PlaceCopies, CopiesDirectlyBetweenPeers) {
+  const std::vector<std::string> through_host = {
+      "Memcpy: x -> x@npu", "Relu: x@npu -> a@npu", "Memcpy: a@npu -> a", "Memcpy: a -> a@gpu",
+      "Relu: a@gpu -> b",   "Relu: b -> c@gpu",     "Memcpy: c@gpu -> c"};
+  const auto steps = [](uint32_t npu, uint32_t gpu) {
+    return steps_of(across({{"npu", 0, npu}, {"gpu", 1, gpu}}, false));
+  };
+  EXPECT_EQ(steps(0, 0), through_host);
+  EXPECT_EQ(steps(1, 2), through_host);
+  EXPECT_THAT(steps(3, 3),
+              ElementsAre("Memcpy: x -> x@npu", "Relu: x@npu -> a", "Memcpy: a -> a@gpu",
+                          "Relu: a@gpu -> b", "Relu: b -> c@gpu", "Memcpy: c@gpu -> c"));
+}
+
+TEST(UseAcceptedLocations, ReadsWhereAddressesAreShared) {
+  const std::vector<Location> known = {{"npu", 0, 0, {2}}, {"gpu", 1, 0, {1}}};
+  for (const bool is_listed : {false, true}) {
+    const Planned planned = across(known, true, is_listed);
+    EXPECT_THAT(steps_of(planned),
+                ElementsAre("Memcpy: x -> x@npu", "Relu: x@npu -> a", "Relu: a -> b",
+                            "Relu: b -> c@gpu", "Memcpy: c@gpu -> c"));
+    EXPECT_EQ(planned.value("a").location, 1U);
+    EXPECT_EQ(planned.value("b").location, 2U);
+  }
+  EXPECT_EQ(across(known, false).execution.steps.size(), 7U);
+  // Only values of npu serve for gpu, not the other way round.
+  EXPECT_EQ(across({{"npu", 0, 0, {2}}, {"gpu", 1}}, true).execution.steps.size(), 7U);
+}
+
 }  // namespace
 }  // namespace ephost::plan::copies_test

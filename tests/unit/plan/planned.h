@@ -34,6 +34,7 @@ struct StepNotes {
   uint64_t host_alignment = kPartAlignment;
   std::vector<uint32_t> accepted;  // locations that serve as well
   std::vector<SlotPair> must_share;
+  bool is_served = false;
 };
 
 inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
@@ -84,9 +85,10 @@ struct Planned {
   void place_copies(const std::vector<Location>& locations) {
     std::vector<StepLocations> steps;
     for (const StepNotes& note : notes) {
-      steps.push_back({note.location, note.input_locations, note.output_locations, note.accepted});
+      steps.push_back({note.location, note.input_locations, note.output_locations, note.accepted,
+                       note.accepted, note.is_served});
     }
-    use_accepted_locations(graph, execution, steps);
+    use_accepted_locations(graph, execution, locations, steps);
     const auto host = static_cast<uint32_t>(partitioning.providers.size());
     const auto origins =
         plan::place_copies({graph, partitioning, execution, steps}, locations, host);

@@ -63,7 +63,29 @@ typedef struct ephost_memory_info {
   const char* device_type;
   int32_t device_id;
   int32_t memory_type;
+  int32_t dlpack_type;
+  int32_t dlpack_id;
 } ephost_memory_info;
+
+/* ExternalKind (<ephost/types/memory_info.h>). Always carried as int32_t. */
+enum {
+  EPHOST_EXTERNAL_POINTER = 0,
+  EPHOST_EXTERNAL_HOST_POINTER = 1,
+  EPHOST_EXTERNAL_DMA_BUF = 2,
+  EPHOST_EXTERNAL_OPAQUE_FD = 3,
+  EPHOST_EXTERNAL_QUEUE = 4,
+  EPHOST_EXTERNAL_SYNC_FILE = 5
+};
+
+/* External (<ephost/types/memory_info.h>). */
+typedef struct ephost_external {
+  uint64_t struct_size;
+  int32_t kind;
+  uint32_t reserved; /* zero */
+  uint64_t handle;
+  uint64_t offset;
+  uint64_t size;
+} ephost_external;
 
 /*
  * What goes into a run or comes out of it. A handle is a reference to a value: values are counted,
@@ -108,6 +130,16 @@ typedef struct ephost_value_api {
   /* Value::allocate, in a memory. */
   ephost_status* (*create_tensor_in)(const ephost_memory_info* memory, int32_t element_type,
                                      const int64_t* shape, uint64_t rank, ephost_value** out_value);
+  /* Value::import. `release` is called as that of create_tensor_with_data is; it may be null. */
+  ephost_status* (*import_tensor)(const ephost_memory_info* memory, const ephost_external* from,
+                                  int32_t element_type, const int64_t* shape, uint64_t rank,
+                                  void (*release)(void* context), void* context,
+                                  ephost_value** out_value);
+  /* Value::export_as; `out_external` has its struct_size set. */
+  ephost_status* (*export_tensor)(const ephost_value* value, int32_t kind,
+                                  ephost_external* out_external);
+  /* Value::wait_for. */
+  ephost_status* (*wait_for)(const ephost_memory_info* memory, const ephost_external* fence);
   /* Value::of_strings; the strings are copied. */
   ephost_status* (*create_string_tensor)(const int64_t* shape, uint64_t rank,
                                          const ephost_string* strings, uint64_t count,

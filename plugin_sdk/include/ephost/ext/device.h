@@ -13,13 +13,14 @@
  * places there (one block for all values of known size, and further blocks as sizes become known),
  * copies a value if its next reader wants it in another memory, and tells with each eph_value, as
  * `memory`, where its `data` lies. Each computation says in eph_computation_info which of its
- * values it wants where. Constants are copied once, when the session is created. Values pass from
- * one device's memory to another's through host memory.
+ * values it wants where. Constants are copied when a session is created, and large ones lie in a
+ * memory once for all sessions that have the same bytes. Values pass from one device's memory to
+ * another's through host memory, unless the memories say that less will do.
  *
  * `data` of such a value, and the workspace, are addresses or handles that the plugin defines: the
- * host adds offsets to them and never reads or writes there. An address plus an offset below the
- * size of its block denotes that place in the block. Null is not an address. A tensor without
- * elements has an address that is not null and denotes nothing.
+ * host adds offsets to them, and reads or writes there only if the memory allows it. An address
+ * plus an offset below the size of its block denotes that place in the block. Null is not an
+ * address. A tensor without elements has an address that is not null and denotes nothing.
  *
  * The following always lie in host memory: strings, sequences, maps and optionals; values of
  * enclosing graphs that the bodies of a node read; inputs of get_capability and compile, such as
@@ -67,8 +68,40 @@ enum {
    * it computes, such as pinned pages. The host may read and write it like any of its own, and
    * puts values there that are copied to the device or from it. Computations do not name it: its
    * values are in host memory, 0. */
-  EPH_MEMORY_STAGING = 1 << 0
+  EPH_MEMORY_STAGING = 1 << 0,
+  /* The host can read what lies there at the address in `data`, about as fast as its own memory, as
+   * soon as what wrote it is done. Computations of providers without devices then read such values
+   * where they are. */
+  EPH_MEMORY_HOST_READABLE = 1 << 1,
+  /* The host can write there in the same way, and what is enqueued afterwards sees it. */
+  EPH_MEMORY_HOST_WRITABLE = 1 << 2
 };
+
+/* The `from_memory` of a copy from another device's memory with the same `peers`. */
+#define EPH_PEER_MEMORY UINT32_MAX
+
+/* How interfaces of others name memory, and fences: what work waits for. In `imports` and `exports`
+ * of eph_memory_info bit n stands for kind n. Always carried as int32_t. */
+enum {
+  EPH_EXTERNAL_POINTER = 0,      /* what the device's own interface calls memory: a CUdeviceptr */
+  EPH_EXTERNAL_HOST_POINTER = 1, /* host memory, which the device then reads and writes itself */
+  EPH_EXTERNAL_DMA_BUF = 2,      /* the file descriptor of a dma-buf */
+  EPH_EXTERNAL_OPAQUE_FD = 3,    /* a file descriptor that the device's own interface exports */
+  /* A fence: what a queue has been given so far. It is named as native_queue is; 0 is the one that
+   * the interface has by default. */
+  EPH_EXTERNAL_QUEUE = 4,
+  EPH_EXTERNAL_SYNC_FILE = 5 /* a fence: the file descriptor of a sync file */
+};
+
+/* Memory or a fence of others. */
+typedef struct eph_external {
+  uint64_t struct_size;
+  int32_t kind;      /* EPH_EXTERNAL_* */
+  uint32_t reserved; /* zero */
+  uint64_t handle;   /* an address, a queue, or a file descriptor, which stays the caller's */
+  uint64_t offset;   /* of memory: where it begins in what `handle` names, in bytes */
+  uint64_t size;     /* of memory, in bytes; > 0 */
+} eph_external;
 
 /* A memory of a device. */
 typedef struct eph_memory_info {
@@ -85,6 +118,21 @@ typedef struct eph_memory_info {
   uint64_t page_size;
   uint32_t flags;    /* EPH_MEMORY_* */
   uint32_t reserved; /* zero */
+  /* An address in a memory denotes the same place in all memories with an equal domain, whichever
+   * devices and plugins of this process they belong to: a computation that wants a value in one of
+   * them also gets it in another, where alignment and tail padding suffice, and sees the number of
+   * the one that it wants. Empty: no other memory. */
+  eph_string domain;
+  /* A device can copy from any memory with equal peers, whichever devices and plugins of this
+   * process they belong to, to this one: values then do not pass through host memory. Empty: from
+   * memories of this device only. */
+  eph_string peers;
+  uint32_t imports; /* kinds that import_memory takes, and export_memory gives, for this memory */
+  uint32_t exports;
+  /* What DLPack calls this memory, a DLDeviceType and its number: `data` of a value is then what it
+   * calls `data`, and EPH_EXTERNAL_POINTER can be imported. Type 0: nothing. */
+  int32_t dlpack_type;
+  int32_t dlpack_id;
 } eph_memory_info;
 
 /* How much of a memory is in use, in bytes. */
@@ -100,9 +148,9 @@ typedef struct eph_copy {
   uint64_t struct_size;
   void* to;
   const void* from;
-  uint32_t to_memory; /* 0: host memory; others count the device's own memories from 1 */
-  uint32_t from_memory;
-  uint64_t size; /* > 0 */
+  uint32_t to_memory;   /* 0: host memory; others count the device's own memories from 1 */
+  uint32_t from_memory; /* the same, or EPH_PEER_MEMORY */
+  uint64_t size;        /* > 0 */
 } eph_copy;
 
 /* A place in a stream; 0 is none. */
@@ -258,6 +306,30 @@ struct eph_device_api {
    * cancelled. Points that are not reached because of this fail with EPH_CANCELLED, and so does the
    * stream. [optional] [any] */
   void (*abandon)(eph_device_handle* device, eph_stream* stream) EPH_NOEXCEPT;
+
+  /*
+   * Memory and fences of others.
+   */
+
+  /* Makes memory of others usable: *out_data denotes its first byte until release_import, and the
+   * owner keeps the memory as long. It has the alignment and tail padding that it has: the host
+   * copies a value that lacks them. Both slots or neither. [optional] [any] */
+  int32_t (*import_memory)(eph_device_handle* device, uint32_t memory, const eph_external* from,
+                           void** out_data, eph_error* error) EPH_NOEXCEPT;
+  /* Nothing that is enqueued uses it any more. [any] */
+  void (*release_import)(eph_device_handle* device, uint32_t memory, void* data) EPH_NOEXCEPT;
+
+  /* Names for others what begins at `data`, an address in a block: a handle of the kind, and where
+   * that begins in what the handle names. A file descriptor is the caller's. [optional] [any] */
+  int32_t (*export_memory)(eph_device_handle* device, uint32_t memory, void* data, int32_t kind,
+                           uint64_t* out_handle, uint64_t* out_offset,
+                           eph_error* error) EPH_NOEXCEPT;
+
+  /* What is enqueued on the stream from now on begins after the fence. Null: returns after it.
+   * EPH_NOT_IMPLEMENTED for a kind that the plugin does not know. [optional] [owner] of the
+   * stream */
+  int32_t (*wait_external)(eph_device_handle* device, eph_stream* stream, const eph_external* fence,
+                           eph_error* error) EPH_NOEXCEPT;
 };
 
 #ifdef __cplusplus

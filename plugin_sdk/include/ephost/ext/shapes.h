@@ -45,12 +45,24 @@ typedef struct eph_extent_range {
   int64_t greatest;
 } eph_extent_range;
 
+/* What the user expects of one element of an input that is a scalar or list of integers, such as
+ * the shape that a Reshape reads. Frozen. */
+typedef struct eph_value_range {
+  eph_string input; /* the input's name */
+  uint64_t element; /* from 0 */
+  int64_t least;    /* least <= best <= greatest */
+  int64_t best;     /* the number to optimize for */
+  int64_t greatest;
+} eph_value_range;
+
 /* One of several ranges of extents that runs will have. Dimensions that it does not name may have
- * any extent. */
+ * any extent, and elements any value. */
 typedef struct eph_shape_profile {
   uint64_t struct_size;
   const eph_extent_range* extents;
   uint64_t extent_count;
+  const eph_value_range* values;
+  uint64_t value_count;
 } eph_shape_profile;
 
 typedef struct eph_shape_wishes eph_shape_wishes;
@@ -76,7 +88,7 @@ typedef struct eph_shapes_provider_api {
   uint64_t struct_size;
 
   /* States the profiles of the user, at least one, before the first get_capability. A claim made of
-   * a graph with open extents then needs to hold only for shapes that lie within one of them, and
+   * a graph with open extents then needs to hold only for inputs that lie within one of them, and
    * the host runs no others with such claims. Without this call, claims hold for every extent.
    * profiles: array with `stride` bytes from one record to the next, passed for the call. A failure
    * is one of creating the session. Null: the provider has no use for profiles. [optional]

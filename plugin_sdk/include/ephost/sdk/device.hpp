@@ -42,6 +42,33 @@ class Device {
   virtual void copy(const eph_copy& copy) = 0;
   // Throws Failure(EPH_DEVICE_LOST) if the device has failed for good.
   virtual void check_status() {}
+  // Memory and fences of others: see ext/device.h. Throw Failure(EPH_NOT_IMPLEMENTED) for what the
+  // device cannot use.
+  virtual void* import_memory(uint32_t memory, const eph_external& from) {
+    static_cast<void>(memory);
+    static_cast<void>(from);
+    throw Failure(EPH_NOT_IMPLEMENTED, "the device uses no memory of others");
+  }
+  virtual void release_import(uint32_t memory, void* data) noexcept {
+    static_cast<void>(memory);
+    static_cast<void>(data);
+  }
+  struct Exported {
+    uint64_t handle = 0;
+    uint64_t offset = 0;
+  };
+  virtual Exported export_memory(uint32_t memory, void* data, int32_t kind) {
+    static_cast<void>(memory);
+    static_cast<void>(data);
+    static_cast<void>(kind);
+    throw Failure(EPH_NOT_IMPLEMENTED, "the device lends no memory to others");
+  }
+  // `stream` is null, or one of the device.
+  virtual void wait_external(eph_stream* stream, const eph_external& fence) {
+    static_cast<void>(stream);
+    static_cast<void>(fence);
+    throw Failure(EPH_NOT_IMPLEMENTED, "the device waits for nothing of others");
+  }
 
   [[nodiscard]] eph_device_handle* handle() { return reinterpret_cast<eph_device_handle*>(this); }
   static Device& of(eph_device_handle* handle) { return *reinterpret_cast<Device*>(handle); }
@@ -121,7 +148,7 @@ template <class D>
 
 // `name` has to live as long as the record.
 [[nodiscard]] constexpr eph_memory_info make_memory(std::string_view name, uint64_t alignment) {
-  return {sizeof(eph_memory_info), to_abi(name), alignment, 0, 0, 0, 0};
+  return {sizeof(eph_memory_info), to_abi(name), alignment, 0, 0, 0, 0, {}, {}, 0, 0, 0, 0};
 }
 
 namespace detail {
@@ -284,6 +311,31 @@ struct DeviceTable {
   static void abandon(eph_device_handle* handle, eph_stream* stream) noexcept {
     static_cast<StreamDevice&>(Device::of(handle)).abandon(Stream::of(stream));
   }
+
+  static int32_t import_memory(eph_device_handle* handle, uint32_t memory, const eph_external* from,
+                               void** out_data, eph_error* error) noexcept {
+    *out_data = nullptr;
+    return guard(error, [&] { *out_data = Device::of(handle).import_memory(memory, *from); });
+  }
+  static void release_import(eph_device_handle* handle, uint32_t memory, void* data) noexcept {
+    Device::of(handle).release_import(memory, data);
+  }
+  static int32_t export_memory(eph_device_handle* handle, uint32_t memory, void* data, int32_t kind,
+                               uint64_t* out_handle, uint64_t* out_offset,
+                               eph_error* error) noexcept {
+    *out_handle = 0;
+    *out_offset = 0;
+    return guard(error, [&] {
+      const Device::Exported made = Device::of(handle).export_memory(memory, data, kind);
+      *out_handle = made.handle;
+      *out_offset = made.offset;
+    });
+  }
+  static int32_t wait_external(eph_device_handle* handle, eph_stream* stream,
+                               const eph_external* fence, eph_error* error) noexcept {
+    return guard(error, [&] { Device::of(handle).wait_external(stream, *fence); });
+  }
+
   static constexpr eph_device_api make() {
     eph_device_api api = {};
     api.struct_size = sizeof(api);
@@ -296,6 +348,10 @@ struct DeviceTable {
     api.trim = &trim;
     api.get_usage = &get_usage;
     api.copy = &copy;
+    api.import_memory = &import_memory;
+    api.release_import = &release_import;
+    api.export_memory = &export_memory;
+    api.wait_external = &wait_external;
     if constexpr (Opens<StreamDevice, P>::value) {
       api.create_stream = &create_stream;
       api.destroy_stream = &destroy_stream;

@@ -101,7 +101,7 @@ std::vector<std::string> all_slots() {
   const auto add = [&]<class Table>() {
     plugin::for_each_slot<Table>([&]<auto kMember>() {
       // Streams stay in the process.
-      if (plugin::kIsOfQueues<kMember>) return;
+      if (plugin::kIsOfThisProcess<kMember>) return;
       names.push_back(std::string(plugin::TableSlots<Table>::kTable) + "." +
                       std::string(plugin::kSlot<kMember>.name));
     });

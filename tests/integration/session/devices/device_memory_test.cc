@@ -103,6 +103,84 @@ TEST_P(DeviceMemory, MayServeForThatOfAnotherKind) {
   EXPECT_EQ(copies_within("2"), 0U);
 }
 
+// y = (x + w) * v: the constants have the size of the values, and v is w plus `difference`.
+graph::Graph weighted(float difference) {
+  std::vector<float> w(kCount);
+  for (int64_t i = 0; i < kCount; ++i) w[i] = static_cast<float>(i % 251);
+  std::vector<float> v = w;
+  for (float& element : v) element += difference;
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{kCount}));
+  builder.constant("w", test::constant(w)).constant("v", test::constant(v));
+  builder.node("Add", {"x", "w"}, {"a"}).node("Mul", {"a", "v"}, {"y"}).output("y");
+  return test::with_type(builder.build(), "y", float_type(graph::Shape{kCount}));
+}
+
+void expect_weighted(Session& session, float x, float difference) {
+  const auto outputs =
+      session.run(Inputs{named_floats("x", {kCount}, std::vector<float>(kCount, x))});
+  ASSERT_THAT(outputs, IsOk());
+  const std::vector<float> y = floats_of(outputs->front());
+  for (int64_t i = 0; i < kCount; ++i) {
+    const auto w = static_cast<float>(i % 251);
+    ASSERT_EQ(y[i], (x + w) * (w + difference)) << "element " << i;
+  }
+}
+
+// Both constants of all sessions are one block, and the device has room for it and for values.
+TEST_P(DeviceMemory, HoldsEqualConstantsOfAllSessionsOnce) {
+  const auto model = write(weighted(0));
+  {
+    std::vector<Session> sessions;
+    const SessionOptions options =
+        on_device({{"capacity", std::to_string(kCount * 4 * 7 / 2)}, {"keep_released", "0"}});
+    for (int i = 0; i < 4; ++i) {
+      auto session = create(model, options);
+      ASSERT_THAT(session, IsOk());
+      sessions.push_back(std::move(*session));
+    }
+    for (Session& session : sessions) expect_weighted(session, 2, 0);
+    sessions.erase(sessions.begin());  // which has put them there
+    for (Session& session : sessions) expect_weighted(session, 3, 0);
+  }
+  EXPECT_EQ(report().copies_in, 1U + 7U);
+}
+
+TEST_P(DeviceMemory, HoldsOtherConstantsOfTheSameSizeApart) {
+  const auto equal = write(weighted(0));
+  const auto other = test::write_model(folder_ / "other.onnx", weighted(1));
+  {
+    auto first = create(equal, on_device());
+    auto second = create(other, on_device());
+    ASSERT_THAT(first, IsOk());
+    ASSERT_THAT(second, IsOk());
+    expect_weighted(*first, 2, 0);
+    expect_weighted(*second, 2, 1);
+  }
+  EXPECT_EQ(report().copies_in, 2U + 2U);
+}
+
+TEST_P(DeviceMemory, OfASessionHasALimit) {
+  const auto model = write(large());
+  const auto limited = [&](int64_t bytes) {
+    SessionOptions options = on_device();
+    options.add_config_entry("session.device_memory_limit", std::to_string(bytes));
+    return options;
+  };
+  {
+    auto session = create(model, limited(kCount * 4 * 2));
+    ASSERT_THAT(session, IsOk());
+    expect_right(*session, -2);
+  }
+  auto refused = create(model, limited(kCount * 4 - 1));
+  const Status status =
+      refused.ok()
+          ? refused->run(Inputs{named_floats("x", {kCount}, std::vector<float>(kCount))}).status()
+          : refused.status();
+  EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+  EXPECT_THAT(status.message(), HasSubstr("raise session.device_memory_limit"));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, DeviceMemory, ::testing::ValuesIn(test::device_kinds()),
                          test::name_of);
 

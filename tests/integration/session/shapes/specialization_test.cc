@@ -364,7 +364,47 @@ TEST_F(SpecializationTest, RefusesShapesOutsideOfTheProfilesThatTheModelWasCompi
   run(session, {4, 9});
   const Status status = try_run(session, {5, 9});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("shapes outside of the session's profiles"));
+  EXPECT_THAT(status.message(), HasSubstr("the inputs lie outside of the session's profiles"));
+}
+
+// y = Reshape(Neg(x), sizes).
+graph::Model reshaped() {
+  const auto sizes = graph::testing::tensor_type(ElementType::kInt64, graph::Shape{2});
+  graph::Model model = test::model_of(graph::testing::GraphBuilder()
+                                          .input("x", test::open_type())
+                                          .input("sizes", sizes)
+                                          .node("Neg", {"x"}, {"a"})
+                                          .node("Reshape", {"a", "sizes"}, {"y"})
+                                          .output("y")
+                                          .build());
+  model.symbols = {"batch", "seq", "rows", "columns"};
+  model.graph.values[model.graph.find_value("y")].type = graph::testing::tensor_type(
+      ElementType::kFloat, graph::Shape{graph::symbolic_dim(2), graph::symbolic_dim(3)});
+  return model;
+}
+
+TEST_F(SpecializationTest, HasRangesForTheElementsOfInputs) {
+  model_ = test::save(folder_, reshaped());
+  Session session =
+      create(fixed("", {{"profiles", "batch=1:2:4,sizes{0}=-1:1:6;seq=3,sizes{1}=7"}}));
+  EXPECT_THAT(log_.text(), HasSubstr("profile x[0] 'batch' 1:2:4 sizes{0} -1:1:6\n"));
+  EXPECT_THAT(log_.text(), HasSubstr("profile x[1] 'seq' 3:3:3 sizes{1} 7:7:7\n"));
+  const auto reshape = [&](const std::vector<int64_t>& shape, const std::vector<int64_t>& sizes) {
+    const Value wanted = *Value::of<int64_t>({2}, sizes);
+    return session.run({{{"x", test::floats_of(shape)}, {"sizes", wanted}}}).status();
+  };
+  EXPECT_THAT(reshape({4, 3}, {6, 2}), IsOk());
+  EXPECT_THAT(reshape({4, 3}, {-1, 2}), IsOk());
+  EXPECT_THAT(reshape({7, 3}, {3, 7}), IsOk());
+  for (const auto& sizes : {std::vector<int64_t>{12, 1}, {-1, 12}}) {
+    const Status status = reshape({5, 3}, sizes);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("the inputs lie outside of the session's profiles"));
+  }
+  EXPECT_THAT(try_create(fixed("", {{"profiles", "sizes{2}=1"}})).status().message(),
+              HasSubstr("a profile of the session names \"sizes{2}\""));
+  EXPECT_THAT(try_create(fixed("", {{"profiles", "x{0}=1"}})).status().message(),
+              HasSubstr("there are: batch, seq, sizes{0}, sizes{1}"));
 }
 
 }  // namespace

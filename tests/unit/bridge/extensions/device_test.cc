@@ -231,6 +231,36 @@ TEST_F(DeviceTest, PutsComputationsWhereTheySayAndRefusesPlacesThatDoNotExist) {
               HasSubstr("memory 3, which does not exist"));
 }
 
+TEST_F(DeviceTest, KnowsWhatMemoriesShare) {
+  eph_memory_info& first = plugin().memories[0];
+  first.flags = EPH_MEMORY_HOST_READABLE;
+  first.domain = EPH_STRING("unified");
+  first.peers = EPH_STRING("link");
+  first.alignment = 256;
+  eph_memory_info& second = plugin().memories[1];
+  second.flags = EPH_MEMORY_HOST_WRITABLE;
+  second.domain = EPH_STRING("unified");
+  second.alignment = 64;
+  second.tail_padding = 0;
+  const auto provider = create({"one"});
+  ASSERT_THAT(provider, IsOk());
+  const MemoryInfo& coarse = (*provider)->memories()[0].info();
+  const MemoryInfo& fine = (*provider)->memories()[1].info();
+  EXPECT_TRUE(coarse.is_host_readable);
+  EXPECT_FALSE(coarse.is_host_writable);
+  EXPECT_FALSE(fine.is_host_readable);
+  EXPECT_TRUE(fine.is_host_writable);
+  EXPECT_EQ(coarse.peers, "link");
+  EXPECT_EQ(fine.peers, "");
+  EXPECT_TRUE(fine.is_served_by(coarse));
+  EXPECT_FALSE(coarse.is_served_by(fine));  // less aligned
+  MemoryInfo padded = fine;
+  padded.tail_padding = 16;
+  EXPECT_EQ(padded.is_served_by(coarse), coarse.tail_padding >= 16);
+  EXPECT_TRUE(fine.is_served_by(padded));
+  EXPECT_FALSE(MemoryInfo().is_served_by(MemoryInfo()));  // no domain
+}
+
 TEST_F(DeviceTest, RefusesComputationsInMemoryForStaging) {
   plugin().memories[1].flags = EPH_MEMORY_STAGING;
   const auto provider = create({"one"});

@@ -33,6 +33,13 @@ TEST(ProfileText, IsReadAgainAsItIsWritten) {
   EXPECT_EQ(to_string(*parse_profiles(text)), text);
 }
 
+TEST(ProfileText, MayBeAboutElements) {
+  const auto profiles = parse_profiles("sizes{0}=-1:0:640,sizes{1}=0");
+  ASSERT_THAT(profiles, IsOk());
+  EXPECT_EQ(to_string(*profiles), "sizes{0}=-1:0:640,sizes{1}=0:0:0");
+  EXPECT_EQ(parse_profiles("sizes{0}=1:0:2").status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST(ProfileText, MayBeEmpty) {
   ASSERT_THAT(parse_profiles(""), IsOk());
   EXPECT_TRUE(parse_profiles("")->empty());

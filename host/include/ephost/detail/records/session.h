@@ -147,6 +147,8 @@ struct RecordOf<MemoryInfo> {
     visit(&MemoryInfo::device_type, &C::device_type);
     visit(&MemoryInfo::device_id, &C::device_id);
     visit(&MemoryInfo::memory_type, &C::memory_type);
+    visit(&MemoryInfo::dlpack_type, &C::dlpack_type);
+    visit(&MemoryInfo::dlpack_id, &C::dlpack_id);
   }
 };
 
