@@ -262,7 +262,10 @@ class MemoryRecords {
  public:
   const ephost_memory_info* find(const MemoryInfo& memory) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(known_, memory, &std::pair<MemoryInfo, Record>::first);
+    const auto found = std::ranges::find_if(known_, [&](const auto& known) {
+      return known.first == memory && known.first.dlpack_type == memory.dlpack_type &&
+             known.first.dlpack_id == memory.dlpack_id;
+    });
     if (found != known_.end()) return found->second;
     return known_.emplace_back(memory, arena_.record_of(memory)).second;
   }

@@ -39,7 +39,12 @@ struct MemoryInfo {
   [[nodiscard]] bool is_cpu() const {
     return name == "Cpu" && device_type == "cpu" && device_id == 0;
   }
-  friend bool operator==(const MemoryInfo&, const MemoryInfo&) = default;
+  // Whether they name the same memory; what DLPack calls it then follows.
+  friend bool operator==(const MemoryInfo& a, const MemoryInfo& b) {
+    return a.name == b.name && a.device_type == b.device_type && a.device_id == b.device_id &&
+           a.memory_type == b.memory_type &&
+           (!a.is_of_dlpack() || (a.dlpack_type == b.dlpack_type && a.dlpack_id == b.dlpack_id));
+  }
 };
 
 // How interfaces of others name memory of a device, and fences, which work waits for.

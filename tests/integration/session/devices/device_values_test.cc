@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <random>
@@ -35,14 +34,7 @@ using ::testing::SizeIs;
 class DeviceValues : public test::DeviceSessions {
  protected:
   [[nodiscard]] MemoryInfo memory(const std::string& name = "dram") const {
-    // Addresses in a worker mean nothing to DLPack here.
-    const bool is_here = std::getenv("EPHOST_ISOLATION") == nullptr;
-    return {.name = kind_.provider + "." + name,
-            .device_type = "npu",
-            .device_id = 0,
-            .memory_type = MemoryType::kDefault,
-            .dlpack_type = is_here && name == "dram" ? 12 : 0,
-            .dlpack_id = 0};
+    return {.name = kind_.provider + "." + name, .device_type = "npu", .device_id = 0};
   }
   [[nodiscard]] Value on_npu(const std::vector<float>& elements,
                              const std::string& name = "dram") const {
