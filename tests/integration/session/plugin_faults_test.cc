@@ -143,9 +143,12 @@ std::vector<std::string> all_slots() {
 std::vector<std::string> called_slots() {
   std::vector<std::string> names = all_slots();
   const std::set<std::string> others = {
-      "eph_device_api.query",       "eph_device_api.notify", "eph_device_api.begin_capture",
-      "eph_device_api.end_capture", "eph_device_api.launch", "eph_device_api.destroy_capture",
-      "eph_device_api.abandon"};
+      "eph_device_api.query",          "eph_device_api.notify",
+      "eph_device_api.begin_capture",  "eph_device_api.end_capture",
+      "eph_device_api.launch",         "eph_device_api.destroy_capture",
+      "eph_device_api.abandon",        "eph_device_api.import_memory",
+      "eph_device_api.release_import", "eph_device_api.export_memory",
+      "eph_device_api.wait_external"};
   std::erase_if(names, [&](const std::string& name) { return others.count(name) != 0; });
   return names;
 }

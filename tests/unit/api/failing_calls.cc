@@ -79,6 +79,23 @@ std::vector<FailingCall> CApiFailures::of_values() {
                                return api.create_tensor_in(&kNoMemory, EPHOST_ELEMENT_FLOAT,
                                                            kShape.data(), 1, out);
                              }),
+      with_out<ephost_value>("value.import_tensor", EPHOST_INVALID_ARGUMENT,
+                             [&](auto** out) {
+                               const ephost_external from = {sizeof(from)};
+                               return api.import_tensor(
+                                   &kNoMemory, &from, EPHOST_ELEMENT_FLOAT, kShape.data(), 1,
+                                   [](void*) { ADD_FAILURE() << "released"; }, nullptr, out);
+                             }),
+      {"value.export_tensor", EPHOST_INVALID_ARGUMENT,
+       [&, tensor] {
+         ephost_external made = {sizeof(made)};
+         return api.export_tensor(tensor, EPHOST_EXTERNAL_POINTER, &made);
+       }},
+      {"value.wait_for", EPHOST_INVALID_ARGUMENT,
+       [&] {
+         const ephost_external fence = {sizeof(fence), EPHOST_EXTERNAL_QUEUE};
+         return api.wait_for(&kNoMemory, &fence);
+       }},
       with_out<ephost_value>("value.create_string_tensor", EPHOST_INVALID_ARGUMENT,
                              [&](auto** out) {
                                const ephost_string text = {"a", 1};
