@@ -141,6 +141,7 @@ py::capsule dlpack_of(Value value) {
     raise_if_failed(
         refuse("the value has no DLPack form: it is not a dense tensor of numbers that "
                "take whole bytes; use numpy()"));
+    return {};
   }
   DLDevice device = {kCpu, 0};
   if (value.device_data() != nullptr) {
