@@ -71,9 +71,12 @@ Status broken_device(std::string_view owner, const std::string& what) {
 }
 
 std::string external_name(int32_t kind) {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "an address of the device", "an address of the host", "a dma-buf",
-      "a file descriptor",        "a queue of the device",  "a sync file"};
+  constexpr std::array<std::string_view, 6> kNames = {"an address of the device",
+                                                      "an address of the host",
+                                                      "a dma-buf",
+                                                      "a file descriptor",
+                                                      "a queue",
+                                                      "a sync file"};
   const auto index = static_cast<size_t>(kind);
   if (kind >= 0 && index < kNames.size()) return std::string(kNames[index]);
   return formatted("a handle of kind {}", kind);

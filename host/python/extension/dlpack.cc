@@ -191,8 +191,7 @@ Value import_tensor(const py::object& capsule, DLManagedTensor* managed, Element
                     std::span<const int64_t> shape, uint64_t bytes) {
   const DLTensor& tensor = managed->tensor;
   const MemoryInfo memory = MemoryInfo::of_dlpack(tensor.device.type, tensor.device.id);
-  const Status waited = Value::wait_for(memory, {.kind = ExternalKind::kQueue});
-  if (waited.code() != StatusCode::kNotImplemented) raise_if_failed(waited);
+  raise_if_failed(Value::wait_for(memory, {.kind = ExternalKind::kQueue}));
   const External from = {.kind = ExternalKind::kPointer,
                          .handle = reinterpret_cast<uintptr_t>(tensor.data),
                          .offset = tensor.byte_offset,

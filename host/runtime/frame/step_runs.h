@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "host/bridge/error_sink.h"
-#include "host/runtime/frame/aligned_slots.h"
-#include "host/runtime/frame/foreign_slots.h"
 #include "host/runtime/frame/frame_memory.h"
 #include "host/runtime/frame/frame_streams.h"
-#include "host/runtime/frame/shared_slots.h"
+#include "host/runtime/frame/slots/aligned_slots.h"
+#include "host/runtime/frame/slots/foreign_slots.h"
+#include "host/runtime/frame/slots/shared_slots.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/stop_signal.h"
 #include "host/runtime/frame/value_table.h"

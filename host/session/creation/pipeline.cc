@@ -17,9 +17,9 @@
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
 #include "host/session/caching/store_signatures.h"
-#include "host/session/config/cancellation.h"
 #include "host/session/config/session_config.h"
 #include "host/session/contexts/group_seat.h"
+#include "host/session/creation/beginning.h"
 #include "host/session/creation/cpu_reference.h"
 #include "host/session/creation/retries.h"
 #include "host/session/environment/environment_state.h"
@@ -88,32 +88,8 @@ class Pipeline {
                            hooks.target),
         optimizer_(config_),
         functions_(config_.max_inlined_nodes) {
-    prepared_.cancellation = cancellation_of(settings, hooks.deadline);
-    prepared_.metrics = environment.metrics.get();
-    prepared_.threads = threads;
-    prepared_.max_memory_patterns = config_.max_memory_patterns;
-    prepared_.captures_streams = config_.captures_streams;
-    prepared_.native_queues = config_.native_queues;
-    prepared_.max_dense_bytes = config_.max_dense_bytes;
-    prepared_.workers = hooks.workers;
-    prepared_.contradictions = std::make_shared<runtime::ShapeContradictions>();
-    prepared_.open_shapes = hooks.open_shapes;
-    prepared_.lost = hooks.lost;
-    if (config_.device_memory_limit != 0) {
-      prepared_.budgets = std::make_shared<DeviceBudgets>(config_.device_memory_limit);
-    }
-    if (hooks.base != nullptr && !hooks.replaces_base) {
-      prepared_.contradictions = hooks.base->contradictions;
-      prepared_.open_shapes = hooks.base->open_shapes;
-      prepared_.lost = hooks.base->lost;
-      prepared_.budgets = hooks.base->budgets;
-    }
+    prepared_ = begin_model(environment, settings, threads, hooks);
     if (hooks.workers != nullptr) hooks.workers->clear();
-    if (hooks.base != nullptr) {
-      prepared_.profiler = hooks.base->profiler;
-    } else if (!config_.profile_file.empty()) {
-      prepared_.profiler = std::make_shared<Profiler>(config_.profile_file);
-    }
   }
 
   // The story of a model, from its file to plans and computations.

@@ -102,7 +102,7 @@ void number_locations(PreparedModel& model) {
 }
 
 // Whether a computation takes values in memories of other providers: not where its arguments are
-// copied for it (aligned_slots.h, shared_slots.h).
+// copied for it (runtime/frame/slots).
 bool takes_foreign(const bridge::Computation& computation) {
   return computation.must_share().empty() &&
          computation.host_alignment() <= plan::kDefaultAlignment;

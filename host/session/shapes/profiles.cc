@@ -74,6 +74,12 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
     for (bridge::ExtentRange range : open) {
       const bool is_named = !range.is_value && range.symbol == named.name;
       if (!is_named && place_text(range) != named.name) continue;
+      if (!range.is_value && named.least < 1) {
+        return Status(StatusCode::kInvalidArgument,
+                      formatted("a profile of the session gives {} an extent of {}; extents are at "
+                                "least 1",
+                                quote(named.name), named.least));
+      }
       is_known = true;
       range.least = named.least;
       range.best = named.best;

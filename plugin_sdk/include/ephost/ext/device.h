@@ -130,7 +130,8 @@ typedef struct eph_memory_info {
   uint32_t imports; /* kinds that import_memory takes, and export_memory gives, for this memory */
   uint32_t exports;
   /* What DLPack calls this memory, a DLDeviceType and its number: `data` of a value is then what it
-   * calls `data`, and EPH_EXTERNAL_POINTER can be imported. Type 0: nothing. */
+   * calls `data`, EPH_EXTERNAL_POINTER can be imported, and wait_external waits for the default
+   * queue, as the work of others on the tensor may be under way. Type 0: nothing. */
   int32_t dlpack_type;
   int32_t dlpack_id;
 } eph_memory_info;

@@ -37,19 +37,6 @@ graph::Graph decoder() {
 
 class DeviceCache : public test::DeviceSessions {
  protected:
-  [[nodiscard]] MemoryInfo memory(const std::string& name = "dram") const {
-    return {.name = kind_.provider + "." + name, .device_type = "npu", .device_id = 0};
-  }
-  [[nodiscard]] Value on_npu(const std::vector<float>& elements) const {
-    const auto made = Value::of<float>({4}, elements)->copy_to(memory());
-    EXPECT_THAT(made, IsOk());
-    return *made;
-  }
-  static std::vector<float> read(const Value& value) {
-    const auto copy = value.copy_to(MemoryInfo::cpu());
-    EXPECT_THAT(copy, IsOk());
-    return floats_of(*copy);
-  }
   [[nodiscard]] SessionOptions sharing(OptionList options = {}) const {
     options.push_back({"must_share", "Add"});
     return on_device(std::move(options));

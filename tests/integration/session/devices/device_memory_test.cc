@@ -40,6 +40,12 @@ class DeviceMemory : public test::DeviceSessions {
     ASSERT_THAT(outputs, IsOk());
     EXPECT_EQ(floats_of(outputs->front()), std::vector<float>(kCount, sign < 0 ? -sign : 0.0F));
   }
+  // The failure of making a session, or of its first run.
+  Status try_to_run(const std::filesystem::path& model, const SessionOptions& options) {
+    auto session = create(model, options);
+    if (!session.ok()) return session.status();
+    return session->run(Inputs{named_floats("x", {kCount}, std::vector<float>(kCount))}).status();
+  }
   // Two sessions take turns on a device that has room for one of them.
   void take_turns(const std::string& keeps_released) {
     const auto model = write(large());
@@ -68,11 +74,7 @@ TEST_P(DeviceMemory, IsGivenBackByThePluginWhereItRunsOut) {
 }
 
 TEST_P(DeviceMemory, IsMissedWithAMessageWhereNobodyGivesItBack) {
-  auto session = create(write(large()), on_device({{"capacity", "1000"}}));
-  const Status status =
-      session.ok()
-          ? session->run(Inputs{named_floats("x", {kCount}, std::vector<float>(kCount))}).status()
-          : session.status();
+  const Status status = try_to_run(write(large()), on_device({{"capacity", "1000"}}));
   EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
   EXPECT_THAT(status.message(), HasSubstr("the device has 1000 bytes"));
 }
@@ -172,11 +174,7 @@ TEST_P(DeviceMemory, OfASessionHasALimit) {
     ASSERT_THAT(session, IsOk());
     expect_right(*session, -2);
   }
-  auto refused = create(model, limited(kCount * 4 - 1));
-  const Status status =
-      refused.ok()
-          ? refused->run(Inputs{named_floats("x", {kCount}, std::vector<float>(kCount))}).status()
-          : refused.status();
+  const Status status = try_to_run(model, limited(kCount * 4 - 1));
   EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
   EXPECT_THAT(status.message(), HasSubstr("raise session.device_memory_limit"));
 }

@@ -118,6 +118,21 @@ class DeviceSessions : public DeviceSession, public ::testing::WithParamInterfac
   [[nodiscard]] std::string at(const std::string& memory) const {
     return kind_.provider + ":" + memory;
   }
+  [[nodiscard]] MemoryInfo memory(const std::string& name = "dram") const {
+    return {.name = kind_.provider + "." + name, .device_type = "npu", .device_id = 0};
+  }
+  [[nodiscard]] Value on_npu(const std::vector<float>& elements,
+                             const std::string& name = "dram") const {
+    const auto shape = {static_cast<int64_t>(elements.size())};
+    auto made = Value::of<float>(shape, elements)->copy_to(memory(name));
+    EXPECT_THAT(made, IsOk());
+    return std::move(made).value();
+  }
+  static std::vector<float> read(const Value& value) {
+    const auto copy = value.copy_to(MemoryInfo::cpu());
+    EXPECT_THAT(copy, IsOk());
+    return floats_of(*copy);
+  }
 };
 
 inline graph::Tensor constant(const std::vector<float>& elements) {

@@ -249,11 +249,8 @@ TEST_P(DeviceSessions, GivesTheSameBitsAsTheCpuForRandomModels) {
         auto session = create(model, session_options);
         ASSERT_THAT(session, IsOk());
         for (const uint64_t round : {0, 1, 2}) {
-          std::vector<float> x(8);
-          for (size_t i = 0; i < x.size(); ++i) {
-            x[i] = static_cast<float>((seed + round * 31 + i * 7) % 23) / 7 - 1;
-          }
-          const std::vector<NamedValue> inputs = {named_floats("x", {8}, x)};
+          const std::vector<NamedValue> inputs = {
+              named_floats("x", {8}, test::random_device_input(seed, round))};
           const auto expected = expected_session->run(inputs);
           const auto outputs = session->run(inputs);
           ASSERT_THAT(outputs, IsOk());

@@ -78,4 +78,13 @@ inline RandomDeviceModel random_device_model(uint64_t seed) {
   return model;
 }
 
+// The model's input x in a round of runs.
+inline std::vector<float> random_device_input(uint64_t seed, uint64_t round) {
+  std::vector<float> x(8);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>((seed + round * 31 + i * 7) % 23) / 7 - 1;
+  }
+  return x;
+}
+
 }  // namespace ephost::test

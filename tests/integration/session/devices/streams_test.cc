@@ -47,14 +47,6 @@ class TimedStreams : public test::DeviceSession {
   }
 };
 
-std::vector<float> input_of(uint64_t seed, uint64_t round) {
-  std::vector<float> x(8);
-  for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = static_cast<float>((seed + round * 31 + i * 7) % 23) / 7 - 1;
-  }
-  return x;
-}
-
 // Half of what the first device leaves is the other one's, the rest the CPU's.
 TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
   for (uint64_t seed = 0; seed < test::random_model_count(); ++seed) {
@@ -85,7 +77,8 @@ TEST_P(Streams, GiveTheSameBitsAsTheCpuOverTwoDevices) {
       auto session = create(model, options);
       ASSERT_THAT(session, IsOk());
       for (const uint64_t round : {0, 1, 2}) {
-        const std::vector<NamedValue> inputs = {named_floats("x", {8}, input_of(seed, round))};
+        const std::vector<NamedValue> inputs = {
+            named_floats("x", {8}, test::random_device_input(seed, round))};
         const auto expected = expected_session->run(inputs);
         const auto outputs = session->run(inputs);
         ASSERT_THAT(outputs, IsOk());

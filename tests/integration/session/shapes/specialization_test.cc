@@ -355,6 +355,11 @@ TEST_F(SpecializationTest, RefusesProfilesThatDoNotFit) {
   EXPECT_THAT(
       message_of({{"profiles", "batch=1,seq=1;batch=2,seq=1"}, {"max_specializations", "1"}}),
       HasSubstr("raise it to 2"));
+  graph::Model braced = test::open_model();
+  braced.symbols = {"batch{0}", "seq"};
+  model_ = test::save(folder_, std::move(braced));
+  EXPECT_THAT(message_of({{"profiles", "batch{0}=0,seq=1"}}),
+              HasSubstr("gives \"batch{0}\" an extent of 0; extents are at least 1"));
 }
 
 TEST_F(SpecializationTest, RefusesShapesOutsideOfTheProfilesThatTheModelWasCompiledFor) {

@@ -1,4 +1,4 @@
-#include "host/runtime/frame/shared_slots.h"
+#include "host/runtime/frame/slots/shared_slots.h"
 
 #include <cstring>
 #include <span>

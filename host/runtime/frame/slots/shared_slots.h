@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/bridge/extensions/stream.h"
-#include "host/runtime/frame/aligned_slots.h"
+#include "host/runtime/frame/slots/aligned_slots.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/value_table.h"
 #include "host/runtime/program.h"

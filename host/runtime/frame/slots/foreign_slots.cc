@@ -1,4 +1,4 @@
-#include "host/runtime/frame/foreign_slots.h"
+#include "host/runtime/frame/slots/foreign_slots.h"
 
 #include "host/bridge/provider.h"
 

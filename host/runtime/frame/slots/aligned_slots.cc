@@ -1,4 +1,4 @@
-#include "host/runtime/frame/aligned_slots.h"
+#include "host/runtime/frame/slots/aligned_slots.h"
 
 #include <cstring>
 
